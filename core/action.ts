@@ -1,0 +1,110 @@
+/**
+ * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/dispatch.ts` binds them
+ * to every entity once, at start, so that a request finds a function that is ready to run.
+ */
+import type { Entity } from "./entity.ts";
+import { AppError, invalidPayload } from "./errors.ts";
+import type { Clock, Log, NewId, Session } from "./ports.ts";
+
+/** One request, as an action sees it. */
+export interface Call {
+  readonly entity: Entity;
+  /** The body, unwrapped from `{data, options}`; own properties are what the client sent. */
+  readonly body: Record<string, unknown>;
+  /** The client's `options`; no option has an effect of its own. */
+  readonly options: Record<string, unknown>;
+  /** The header If-Match. */
+  readonly ifMatch: string | null;
+  readonly session: Session;
+  readonly now: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
+
+/** A successful answer; the edge adds `success` and `timestamp`. */
+export interface Answer {
+  readonly status: 200 | 201;
+  /** Members of the envelope in the order in which they are shown. */
+  readonly body: Record<string, unknown>;
+  readonly etag?: string;
+}
+
+export interface ActionDefinition<Needs> {
+  /** As in the URL. */
+  readonly name: string;
+  readonly method: "POST";
+  /** True: a body `{data, options}` is taken apart. */
+  readonly takesOptions: boolean;
+  /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
+  needs(entity: Entity): Needs | null;
+  run(call: Call, needs: Needs): Promise<Answer>;
+}
+
+/** An action bound to nothing yet: its `Needs` are its own matter. */
+export interface Action {
+  readonly name: string;
+  readonly method: "POST";
+  /** The function that answers for this entity, or null when the entity lacks what the action needs. */
+  bind(entity: Entity): Handler | null;
+}
+
+/** What a handler gets besides the entity that it is bound to. `body` is the client's JSON as parsed; undefined = none. */
+export type Request = Omit<Call, "entity" | "body" | "options"> & { readonly body: unknown };
+
+export type Handler = (request: Request) => Promise<Answer>;
+
+export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
+  return {
+    name: definition.name,
+    method: definition.method,
+    bind(entity) {
+      const needs = definition.needs(entity);
+      if (needs === null) return null;
+      return async (request) => {
+        const { body, options } = definition.takesOptions
+          ? unwrap(request.body)
+          : { body: request.body, options: {} };
+        const payload = payloadOf(body);
+        try {
+          return await definition.run({ ...request, entity, body: payload, options }, needs);
+        } catch (error) {
+          throw withoutUnseen(error, entity, payload);
+        }
+      };
+    },
+  };
+}
+
+/** The error without the names of columns that the caller neither sees nor sent; a constraint may be about any column. */
+function withoutUnseen(error: unknown, { write }: Entity, body: Record<string, unknown>): unknown {
+  if (!(error instanceof AppError) || error.errors === undefined || write === null) return error;
+  const isKnown = (name: string) =>
+    write.shown.has(name) || (write.writable.has(name) && Object.hasOwn(body, name));
+  const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
+  if (known.length === Object.keys(error.errors).length) return error;
+  const errors = known.length > 0 ? Object.fromEntries(known) : undefined;
+  return new AppError(error.kind, error.message, { ...(errors && { errors }), cause: error });
+}
+
+/** `{data: {...}, options: {...}}` and nothing else is the wrapped form; all else is a plain body. */
+function unwrap(body: unknown): { body: unknown; options: Record<string, unknown> } {
+  if (
+    isObject(body) &&
+    isObject(body["data"]) &&
+    isObject(body["options"]) &&
+    Object.keys(body).length === 2
+  ) {
+    return { body: body["data"], options: body["options"] };
+  }
+  return { body, options: {} };
+}
+
+function payloadOf(body: unknown): Record<string, unknown> {
+  if (body === undefined) throw invalidPayload("The payload is empty");
+  if (!isObject(body)) throw invalidPayload("The payload must be a JSON object");
+  if (Object.keys(body).length === 0) throw invalidPayload("The payload is empty");
+  return body;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

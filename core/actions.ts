@@ -1,0 +1,28 @@
+/** Every action, listed by hand: a new one is a line here, a file in `actions/`, its tests and its page in `docs/actions/`. */
+import type { Action } from "./action.ts";
+import { adjust } from "./actions/adjust.ts";
+import { create } from "./actions/create.ts";
+import { deleteRecords } from "./actions/delete.ts";
+import { first } from "./actions/first.ts";
+import { read } from "./actions/read.ts";
+import { update } from "./actions/update.ts";
+
+export const actions: readonly Action[] = [create, read, first, update, deleteRecords, adjust];
+
+export const actionNames: ReadonlySet<string> = new Set(actions.map(({ name }) => name));
+
+/** Named by the catalog as planned: switched on by no configuration, and answered with a sentence of their own. */
+export const plannedActions: ReadonlySet<string> = new Set([
+  "bulk-create",
+  "bulk-update",
+  "bulk-delete",
+  "validate",
+  "check-duplicate",
+  "check-availability",
+  "attach",
+  "detach",
+  "sync",
+  "clone",
+  "history",
+  "print",
+]);

@@ -1,0 +1,245 @@
+/**
+ * adjust: adds to numeric fields of one record, in one UPDATE that the database computes, so that concurrent calls never
+ * lose a change. The guard compares the stored value with a bound worked out here (`f >= min - delta`) instead of computing
+ * `f + delta` in SQL: that arithmetic overflows on unsigned and full columns, differently on each engine.
+ */
+import { type Call, defineAction } from "../action.ts";
+import {
+  addDecimals,
+  compareDecimals,
+  digitsOf,
+  normalDecimal,
+  subtractDecimals,
+} from "../decimal.ts";
+import type { Column } from "../column.ts";
+import type { AdjustField, AdjustPlan } from "../entity.ts";
+import { AppError, invalidPayload, validationFailed } from "../errors.ts";
+import { etagOf } from "../etag.ts";
+import { ExactNumber } from "../json.ts";
+import { limits } from "../limits.ts";
+import type { Queries, Row } from "../ports.ts";
+import {
+  keyOf,
+  lockUnchanged,
+  noSuchRecord,
+  readBack,
+  recordPlan,
+  type RecordPlan,
+  updateAudit,
+} from "../record.ts";
+import {
+  allOf,
+  type Assignment,
+  type Condition,
+  equals,
+  type Scalar,
+  sourceOf,
+} from "../statement.ts";
+import { closest } from "../closest.ts";
+import { isOneStatement } from "./update.ts";
+
+interface AdjustNeeds extends RecordPlan {
+  readonly adjust: AdjustPlan;
+}
+
+/** A field and the exact sum of what the request adds to it. */
+interface Change {
+  readonly field: AdjustField;
+  readonly delta: string;
+}
+
+export const adjust = defineAction<AdjustNeeds>({
+  name: "adjust",
+  method: "POST",
+  takesOptions: true,
+
+  needs(entity) {
+    const plan = recordPlan(entity);
+    return plan && entity.adjust && { ...plan, adjust: entity.adjust };
+  },
+
+  async run(call, plan) {
+    const keyValue = keyOf(call.body, plan.write.key);
+    const changes = parseAdjustments(call.body, plan.adjust);
+    const { table, key, shown } = plan.write;
+    const adds: Assignment[] = changes.map(({ field, delta }) => ({
+      kind: "add",
+      column: field.column,
+      delta,
+    }));
+    const statement = {
+      kind: "update",
+      table,
+      key,
+      keyValue,
+      guard: allOf(...changes.flatMap(guardOf)),
+      set: [...adds, ...updateAudit(plan, call)],
+      returning: [...shown.values()],
+    } as const;
+
+    const store = async (queries: Queries) => {
+      if (call.ifMatch !== null) await lockUnchanged(call, plan, keyValue, queries);
+      const row = await queries.updateOne(statement);
+      if (!row) throw await refusal(call, { plan, keyValue, changes }, queries);
+      return readBack(row, plan, queries);
+    };
+    const record = isOneStatement(call, plan)
+      ? await store(call.session)
+      : await call.session.tx(store);
+    return {
+      status: 200,
+      body: { message: `${call.entity.name} data successfully adjusted`, data: record },
+      etag: etagOf(record, plan.read),
+    };
+  },
+});
+
+function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Change[] {
+  const items = body["adjustments"];
+  if (!Array.isArray(items) || items.length === 0)
+    throw invalidPayload("adjustments must be a non-empty array");
+  if (items.length > limits.adjustmentsMax) {
+    throw invalidPayload(`adjustments takes at most ${limits.adjustmentsMax} items`);
+  }
+  const sums = new Map<AdjustField, string>();
+  for (const item of items as unknown[]) {
+    const {
+      field: name,
+      value,
+      reason,
+    } = (item ?? {}) as { field?: unknown; value?: unknown; reason?: unknown };
+    const field = fieldOf(name, plan);
+    checkReason(reason ?? body["reason"], plan);
+    sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(value, field.column)));
+  }
+  return [...sums].map(([field, delta]) => ({ field, delta }));
+}
+
+function fieldOf(name: unknown, plan: AdjustPlan): AdjustField {
+  if (typeof name !== "string")
+    throw invalidPayload("Each adjustment must be an object {field, value}");
+  const field = plan.fields.get(name);
+  if (field) return field;
+  const near = closest(name, plan.fields.keys());
+  throw invalidPayload(
+    `Field "${name.slice(0, 100)}" is not configured for adjustment${near ? `; did you mean "${near}"?` : ""}`,
+  );
+}
+
+function checkReason(reason: unknown, plan: AdjustPlan): void {
+  if (reason !== undefined && reason !== null && typeof reason !== "string") {
+    throw invalidPayload("reason must be a text");
+  }
+  if (plan.reasonRequired && !reason?.trim())
+    throw invalidPayload("Each adjustment needs a reason");
+}
+
+/** The delta as exact decimal text that the column can take. */
+function deltaOf(value: unknown, column: Column): string {
+  const number =
+    value instanceof ExactNumber ? value.source : typeof value === "number" ? String(value) : null;
+  const delta = number === null ? null : normalDecimal(number);
+  if (delta === null || delta === "0" || !Number.isFinite(Number(delta))) {
+    throw invalidPayload(`The value for "${column.name}" must be a number other than zero`);
+  }
+  const range = rangeOf(column);
+  if (range && compareDecimals(delta.replace("-", ""), range.max) > 0) {
+    throw validationFailed({ [column.name]: ["is out of the column's range"] });
+  }
+  const { scale } = digitsOf(delta);
+  const scaleMax =
+    column.type === "integer"
+      ? 0
+      : column.type === "decimal"
+        ? (column.scale ?? Infinity)
+        : Infinity;
+  if (scale > scaleMax) {
+    throw invalidPayload(
+      scaleMax === 0
+        ? `The value for "${column.name}" must be a whole number`
+        : `The value for "${column.name}" must have at most ${scaleMax} decimal places`,
+    );
+  }
+  return delta;
+}
+
+/** What the stored value must satisfy for the result to stay within the minimum and within what the column holds. */
+function guardOf({ field, delta }: Change): Condition[] {
+  const { column, min } = field;
+  const range = rangeOf(column);
+  const isRise = compareDecimals(delta, "0") > 0;
+  const guards: Condition[] = [{ kind: "null", column, negated: true }];
+  if (min !== null) guards.push(boundBy(column, ">=", subtractDecimals(min, delta)));
+  if (range && isRise) guards.push(boundBy(column, "<=", subtractDecimals(range.max, delta)));
+  if (range && !isRise) guards.push(boundBy(column, ">=", subtractDecimals(range.min, delta)));
+  return guards;
+}
+
+/** A bound outside of the column's own range cannot be asked of every engine: it always holds, or never. */
+function boundBy(column: Column, operator: ">=" | "<=", bound: string): Condition {
+  const range = rangeOf(column);
+  const isAbove = range !== null && compareDecimals(bound, range.max) > 0;
+  const isBelow = range !== null && compareDecimals(bound, range.min) < 0;
+  if (isAbove || isBelow)
+    return { kind: isAbove === (operator === "<=") ? "and" : "or", members: [] };
+  return { kind: "compare", column, operator, value: scalarOf(column, bound) };
+}
+
+function scalarOf(column: Column, decimal: string): Scalar {
+  if (column.type === "integer") return BigInt(decimal);
+  return column.type === "float" ? Number(decimal) : decimal;
+}
+
+/** The largest double, all 309 digits of it. */
+const doubleMax = String(BigInt(Number.MAX_VALUE));
+
+/** The smallest and largest value that the column holds, as decimal text; null = no limit known. */
+function rangeOf(column: Column): { min: string; max: string } | null {
+  if (column.range) return { min: String(column.range.min), max: String(column.range.max) };
+  if (column.type === "float") return { min: `-${doubleMax}`, max: doubleMax };
+  if (column.type !== "decimal" || column.precision === null || column.scale === null) return null;
+  const whole = "9".repeat(Math.max(column.precision - column.scale, 0)) || "0";
+  const max = column.scale > 0 ? `${whole}.${"9".repeat(column.scale)}` : whole;
+  return { min: `-${max}`, max };
+}
+
+/** Why no row was changed: there is none, a result would leave the column's range, or it would fall below the minimum. */
+async function refusal(
+  call: Call,
+  { plan, keyValue, changes }: { plan: AdjustNeeds; keyValue: Scalar; changes: readonly Change[] },
+  queries: Queries,
+): Promise<AppError> {
+  const row = await queries.one({
+    kind: "select",
+    source: sourceOf(plan.write.table),
+    columns: [plan.write.key, ...changes.map(({ field }) => field.column)],
+    where: equals(plan.write.key, keyValue),
+    sort: [],
+    limit: 1,
+    offset: 0,
+    lock: false,
+  });
+  if (!row) return noSuchRecord(call.entity);
+  const outside = changes
+    .filter((change) => leavesRange(change, row))
+    .map(({ field }) => field.column.name);
+  if (outside.length > 0) {
+    return validationFailed(
+      Object.fromEntries(outside.map((name) => [name, ["is out of the column's range"]])),
+    );
+  }
+  const names = changes.map(({ field }) => field.column.name).join(", ");
+  return new AppError(
+    "constraintViolation",
+    `The adjustment would break a limit of ${names}; nothing was changed`,
+  );
+}
+
+function leavesRange({ field, delta }: Change, row: Row): boolean {
+  const range = rangeOf(field.column);
+  const current = row[field.column.name];
+  if (range === null || current === null || current === undefined) return false;
+  const result = addDecimals(normalDecimal(String(current)) ?? "0", delta);
+  if (field.min !== null && compareDecimals(result, field.min) < 0) return false;
+  return compareDecimals(result, range.max) > 0 || compareDecimals(result, range.min) < 0;
+}

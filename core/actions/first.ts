@@ -1,0 +1,40 @@
+/** first: one record by equality, straight from the database, without the default scope. */
+import { defineAction } from "../action.ts";
+import type { Column } from "../column.ts";
+import type { ReadPlan } from "../entity.ts";
+import { etagOf } from "../etag.ts";
+import type { Row } from "../ports.ts";
+import { allOf } from "../statement.ts";
+import { parseEqualities } from "../where.ts";
+import { parseSelect } from "./read.ts";
+
+export const first = defineAction<ReadPlan>({
+  name: "first",
+  method: "POST",
+  takesOptions: false,
+  needs: (entity) => entity.read,
+
+  async run({ body, session }, plan) {
+    const conditions = parseEqualities(body["where"], plan.columns, true);
+    const shown = parseSelect(body["select"], plan.columns);
+    const row = await session.one({
+      kind: "select",
+      source: plan.source,
+      // All of them, whatever is asked for: the ETag may be a hash of the whole record.
+      columns: [...plan.columns.values()],
+      where: allOf(...conditions),
+      // Several matches: the same one each time.
+      sort: plan.key ? [{ column: plan.key, direction: "asc" }] : [],
+      limit: 1,
+      offset: 0,
+      lock: false,
+    });
+    if (row === null) return { status: 200, body: { data: null } };
+    return { status: 200, body: { data: cut(row, shown, plan) }, etag: etagOf(row, plan) };
+  },
+});
+
+function cut(row: Row, shown: Column[], plan: ReadPlan): Row {
+  if (shown.length === plan.columns.size) return row;
+  return Object.fromEntries(shown.map(({ name }) => [name, row[name] ?? null]));
+}

@@ -1,0 +1,91 @@
+/**
+ * Columns, tables and sources as the database reports them: the words that statements, values and entities share.
+ * The engines in `db/` make them, once, at start; `core/config/compile.ts` puts them into entities.
+ */
+
+/** The kinds of value that the service tells apart; `core/values.ts` holds what each takes and shows. */
+export type ColumnType =
+  | "text"
+  | "integer"
+  | "decimal"
+  | "float"
+  | "boolean"
+  | "date"
+  | "timestamp"
+  | "time"
+  | "uuid"
+  | "json"
+  | "bytes"
+  | "array"
+  | "other";
+
+/** A column of a table, view or query, as the database reports it. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The engine's own name of the type (`character varying(20)`); only `db/` looks at it. */
+  readonly native: string;
+  /** False only where the database refuses NULL; columns of views and queries count as nullable. */
+  readonly nullable: boolean;
+  /** The database fills the column when an INSERT leaves it out (a default, or a generated value). */
+  readonly hasDefault: boolean;
+  /** `identity`: the database numbers it when left out. `computed`: it can never be written. */
+  readonly generated: "none" | "identity" | "computed";
+  /** Longest text in characters; null = no limit known. */
+  readonly lengthMax: number | null;
+  /** Longest text or bytes in bytes (UTF-8), where the engine counts bytes; null = no limit known. */
+  readonly bytesMax: number | null;
+  /** `char(n)`, `binary(n)`: the engine pads what is shorter, so trailing blanks, or fewer bytes, cannot be kept. */
+  readonly fixedLength: boolean;
+  /** Smallest and largest integer that the column holds; null for other types. */
+  readonly range: { readonly min: bigint; readonly max: bigint } | null;
+  /** Decimal digits in all; null = no limit known. */
+  readonly precision: number | null;
+  /** Decimal digits behind the point; null = any number of them. */
+  readonly scale: number | null;
+  /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
+  readonly fractionDigits: number;
+  /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
+  readonly span: { readonly first: string; readonly last: string } | null;
+  /** The labels of an enumerated type; null for other types. */
+  readonly labels: readonly string[] | null;
+  /** Floats: 32 bits, which keep some seven digits; absent = 64. */
+  readonly isSingle?: boolean;
+  /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
+  readonly ruleTypes?: readonly ColumnType[];
+}
+
+/** Columns by name, in the order of the table or query. Look names up here, never in a plain object. */
+export type Columns = ReadonlyMap<string, Column>;
+
+export interface UniqueConstraint {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export interface ForeignKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly referencedTable: string;
+}
+
+/** A table or view as the database has it. */
+export interface Table {
+  readonly kind: "table" | "view";
+  /** Null = the connection's default schema. */
+  readonly schema: string | null;
+  readonly name: string;
+  readonly columns: Columns;
+  /** Empty for views and for tables without one. */
+  readonly primaryKey: readonly string[];
+  /** Unique constraints and unique indexes, the primary key among them. */
+  readonly unique: readonly UniqueConstraint[];
+  readonly foreignKeys: readonly ForeignKey[];
+  /** False where the engine's storage cannot roll back (MyISAM). */
+  readonly transactional: boolean;
+}
+
+/** Where rows are read from: a table or view, or an operator's own query, wrapped as a subquery. */
+export type Source =
+  | { readonly kind: "table"; readonly schema: string | null; readonly name: string }
+  | { readonly kind: "query"; readonly text: string };

@@ -1,0 +1,204 @@
+/**
+ * From checked configuration to frozen entities: the second half of loading, after `read.ts`. Every name is looked up in
+ * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
+ * Called at start by `app/wire.ts`, once per project.
+ */
+import type { Column, Columns, Table } from "../column.ts";
+import type { AuditColumns, Entity, ReadPlan, WritePlan } from "../entity.ts";
+import type { FieldRule } from "../field-rule.ts";
+import type { Catalog } from "../ports.ts";
+import { compileRules } from "../rules.ts";
+import { sortFaults, type Fault } from "./faults.ts";
+import { deepFreeze } from "./freeze.ts";
+import {
+  adjustOf,
+  auditOf,
+  cascadeOf,
+  forEverybody,
+  readingOf,
+  scopeOf,
+  type Reading,
+} from "./plans.ts";
+import type { EndpointConfig, ProjectConfig } from "./read.ts";
+import { readRules, refineColumns } from "./rule-plan.ts";
+import { checkActions, checkNames } from "./requirements.ts";
+import { openSurvey, remembering, type Survey } from "./survey.ts";
+import { checkUnbuilt, refuseUnsafe, unsafeProjectSettings } from "./unbuilt.ts";
+
+export interface Compiled {
+  /** By endpoint name; those without faults. */
+  readonly entities: ReadonlyMap<string, Entity>;
+  readonly faults: readonly Fault[];
+  /** What the operator should know, and what stops nothing. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Compiles every endpoint of a project against its database. `actions`: names of the actions that are built; others
+ * may be switched on, and are named in the notices. Rejects only as the catalog does (`unavailable`).
+ */
+export async function compileProject(
+  config: ProjectConfig,
+  catalog: Catalog,
+  { actions }: { actions: ReadonlySet<string> },
+): Promise<Compiled> {
+  const asked = remembering(catalog);
+  const compiled = await Promise.all(
+    config.endpoints.map(async (endpoint) => {
+      const survey = openSurvey(config, endpoint, asked);
+      return { survey, entity: await compileEntity(survey, endpoint, actions) };
+    }),
+  );
+  const good = compiled.filter(({ survey }) => survey.faults.length === 0);
+  const notices = compiled.flatMap(({ survey }) => survey.notices);
+  if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
+  return {
+    entities: new Map(good.map(({ entity }) => [entity.name, entity])),
+    faults: sortFaults([
+      ...unsafeProjectSettings(config),
+      ...compiled.flatMap(({ survey }) => survey.faults),
+    ]),
+    notices,
+  };
+}
+
+async function compileEntity(
+  survey: Survey,
+  endpoint: EndpointConfig,
+  built: ReadonlySet<string>,
+): Promise<Entity> {
+  const { payload } = survey;
+  const enabled = new Set(
+    Object.entries(payload.action).flatMap(([name, on]) => (on === true ? [name] : [])),
+  );
+  for (const name of enabled)
+    if (!built.has(name)) survey.notice(`action ${name} is not available in this version`);
+  refuseUnsafe(survey);
+
+  const found =
+    payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
+  const foundReading = await readingOf(survey, found);
+  const rules = rulesOf(survey, found, foundReading);
+  const table = found && { ...found, columns: refineColumns(found.columns, rules) };
+  const reading = foundReading && {
+    ...foundReading,
+    columns:
+      foundReading.property === "tableName" && table
+        ? table.columns
+        : refineColumns(foundReading.columns, rules),
+  };
+  await checkUnbuilt(survey, table, reading);
+  await checkNames(survey, table, reading);
+
+  const keyName = keyNameOf(survey, table);
+  const audit = table ? auditOf(survey, table.columns) : noAudit;
+  const shown = table ? shownColumns(survey, table, keyName, audit) : none;
+  const write = await writePlan(survey, table, { keyName, shown, audit, reading });
+  const read = reading && readPlan(survey, reading, { keyName, shown });
+  const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
+  checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
+
+  const entity: Entity = {
+    project: survey.project,
+    name: endpoint.name,
+    enabled,
+    read,
+    write,
+    rules: Object.freeze(compileRules(rules)),
+    adjust,
+  };
+  return deepFreeze(entity);
+}
+
+function rulesOf(survey: Survey, table: Table | null, reading: Reading | null): FieldRule[] {
+  const columns = table?.columns ?? reading?.columns;
+  if (!columns) return [];
+  const of = table ? `the table ${table.name}` : reading!.label;
+  return readRules(survey, survey.payload.fieldValidation, columns, ["fieldValidation"], of);
+}
+
+/** The configured key, else the database's, else the first field; null where the database's has several columns. */
+function keyNameOf({ payload }: Survey, table: Table | null): string | null {
+  if (payload.primaryKey !== undefined) return payload.primaryKey;
+  if (table && table.primaryKey.length > 0)
+    return table.primaryKey.length === 1 ? table.primaryKey[0]! : null;
+  return payload.fieldName?.[0] ?? table?.columns.keys().next().value ?? null;
+}
+
+const none: Columns = new Map();
+const noAudit: AuditColumns = {
+  createdAt: null,
+  createdBy: null,
+  updatedAt: null,
+  updatedBy: null,
+};
+
+function readPlan(
+  survey: Survey,
+  reading: Reading,
+  own: { keyName: string | null; shown: Columns },
+): ReadPlan {
+  const hidden = new Set(forEverybody(survey.payload.hiddenFields));
+  const columns =
+    reading.property === "tableName"
+      ? own.shown
+      : new Map([...reading.columns].filter(([name]) => !hidden.has(name)));
+  if (columns.size === 0)
+    survey.fault(["hiddenFields"], { expected: "at least one column that is left to show" });
+  const names = survey.payload.auditColumns;
+  const stamp = (name: string): Column | null => {
+    const column = names === false ? null : (reading.columns.get(name) ?? null);
+    return column?.type === "timestamp" || column?.type === "text" ? column : null;
+  };
+  return {
+    source: reading.source,
+    columns,
+    key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
+    scope: scopeOf(survey, "read", reading),
+    updatedAt: stamp((names && names.updatedAt) || "updated_at"),
+    createdAt: stamp((names && names.createdAt) || "created_at"),
+  };
+}
+
+/** Of a table: its configured fields, the key and the audit columns, less the hidden ones, in the order of the table. */
+function shownColumns(
+  { payload }: Survey,
+  table: Table,
+  keyName: string | null,
+  audit: AuditColumns,
+): Columns {
+  const wanted = new Set([
+    ...(payload.fieldName ?? table.columns.keys()),
+    ...auditNames(audit),
+    keyName,
+  ]);
+  const hidden = new Set(forEverybody(payload.hiddenFields));
+  return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
+}
+
+const auditNames = (audit: AuditColumns): string[] =>
+  Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
+
+async function writePlan(
+  survey: Survey,
+  table: Table | null,
+  own: { keyName: string | null; shown: Columns; audit: AuditColumns; reading: Reading | null },
+): Promise<WritePlan | null> {
+  const { payload } = survey;
+  const { keyName, shown, audit, reading } = own;
+  const key = keyName === null ? undefined : table?.columns.get(keyName);
+  if (table?.kind !== "table" || !key) return null;
+  const closed = new Set([...forEverybody(payload.readOnlyFields), ...auditNames(audit), key.name]);
+  const fields = new Set(payload.fieldName ?? table.columns.keys());
+  const isWritable = (column: Column): boolean =>
+    fields.has(column.name) && !closed.has(column.name) && column.generated !== "computed";
+  return {
+    table,
+    key,
+    shown,
+    writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
+    audit,
+    cascade: await cascadeOf(survey),
+    readBack: reading !== null && reading.property !== "tableName" && reading.columns.has(key.name),
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * One configuration file while it is being loaded: its value as written, and the way from a place in the normalised
+ * value back to the place in the file. Every fault is made here, so that all of them point at what the author wrote.
+ */
+import { formatPath, type Fault, type Path } from "./faults.ts";
+import { JsonTextError, readJsonText } from "./json-text.ts";
+
+export interface Document {
+  readonly file: string;
+  readonly text: string;
+  /** As written: before variables are replaced and second spellings are normalised. */
+  readonly value: unknown;
+  readonly offsets: ReadonlyMap<string, number>;
+  /** Formatted path in the normalised value -> path in the file, where the two differ. Filled by `compat.ts`. */
+  readonly origins: Map<string, Path>;
+}
+
+/** The file as a document, and what its text has wrong; null when it is not JSON. */
+export function readDocument(
+  file: string,
+  text: string,
+): { document: Document | null; faults: Fault[] } {
+  try {
+    const { value, offsets, slips } = readJsonText(text);
+    const document: Document = { file, text, value, offsets, origins: new Map() };
+    return { document, faults: slips.map((slip) => faultAt(document, slip.path, slip)) };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const { line, column } = placeOf(text, error.offset);
+    const found = `${error.found} at line ${line}, column ${column}`;
+    return {
+      document: null,
+      faults: [{ file, path: "$", found, expected: error.message, line, column }],
+    };
+  }
+}
+
+/** A fault at a path of the normalised value. `found` is what the file has there, unless it is given. */
+export function faultAt(
+  document: Document,
+  path: Path,
+  { found, expected, hint }: { found?: string; expected: string; hint?: string | undefined },
+): Fault {
+  const origin = originOf(document, path);
+  return {
+    file: document.file,
+    path: formatPath(origin),
+    found:
+      found ??
+      (isSecret(origin)
+        ? "a value that is not repeated here"
+        : show(valueAt(document.value, origin))),
+    expected,
+    ...(hint === undefined ? {} : { hint }),
+    ...placeOf(document.text, offsetOf(document, origin)),
+  };
+}
+
+function originOf(document: Document, path: Path): Path {
+  for (let length = path.length; length > 0; length--) {
+    const origin = document.origins.get(formatPath(path.slice(0, length)));
+    if (origin !== undefined) return [...origin, ...path.slice(length)];
+  }
+  return path;
+}
+
+/** Of the path itself, or of the nearest part of it that is in the file. */
+function offsetOf(document: Document, path: Path): number {
+  for (let length = path.length; length > 0; length--) {
+    const offset = document.offsets.get(formatPath(path.slice(0, length)));
+    if (offset !== undefined) return offset;
+  }
+  return document.offsets.get("$") ?? 0;
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, step))
+      return undefined;
+    current = (current as Record<string | number, unknown>)[step];
+  }
+  return current;
+}
+
+/** Settings of `auth` may hold keys, above all wrong ones. */
+const isSecret = (path: Path): boolean => path[0] === "auth" && path.length > 1;
+
+/** A value on one short line; the user and password of an address are left out. */
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value).replace(/\/\/[^"]*@/g, "//…@");
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

@@ -1,0 +1,113 @@
+/**
+ * The JSON Schemas that editors use for project.json and endpoint files, made from the Zod schemas that check them. The one
+ * of endpoints also takes the second spellings of `compat.ts`, so that an editor marks nothing that the service
+ * loads; it is the looser of the two, and `rowgate check` has the last word. `write-schemas.ts` writes them.
+ */
+import { z } from "zod";
+import { actionAliases, auditAliases, harmless, lookupAliases } from "./compat.ts";
+import { projectSchema } from "./project-schema.ts";
+import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
+import * as first from "./schema.ts";
+
+/** File name in the configuration folder -> the schema's text, as it is committed. */
+export function jsonSchemas(): ReadonlyMap<string, string> {
+  return new Map([
+    ["project.schema.json", print(projectSchema)],
+    ["endpoint.schema.json", print(endpointFile)],
+  ]);
+}
+
+function print(schema: z.ZodType): string {
+  // Draft 7 is what editors support best. `input`: what may be left out in the file is not required.
+  return `${JSON.stringify(z.toJSONSchema(schema, { target: "draft-7", io: "input" }), null, 2)}\n`;
+}
+
+const other = (first: string): z.ZodType =>
+  z.unknown().meta({ deprecated: true, description: `Second spelling of ${first}.` });
+
+const others = (aliases: Iterable<readonly [string, string]>): Record<string, z.ZodType> =>
+  Object.fromEntries([...aliases].map(([alias, name]) => [alias, other(name).optional()]));
+
+const ignored = (names: readonly string[]): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    names.map((name) => [name, z.unknown().optional().describe("Without effect here.")]),
+  );
+
+/** Everything that an endpoint's file may say, in any spelling. Made once: an id can be given to one schema only. */
+const endpointFile = buildEndpointFile();
+
+function buildEndpointFile(): z.ZodType {
+  const { shape } = first.endpointSchema;
+  const rule = ruleSchema.extend({ ...constraintsSchema.shape, ...ignored(harmless.rule) });
+  const rules = z
+    .union([z.array(rule), z.record(z.string(), rule.partial({ name: true }))])
+    .meta({ id: "rules" });
+  const calculations = {
+    autoCalculateFields: other("calculation.detail").optional(),
+    headerCalculations: other("calculation.header").optional(),
+  };
+  const aliases = [...actionAliases].filter(
+    ([alias]) => !Object.hasOwn(first.actionSwitches.shape, alias),
+  );
+  const groups = Object.fromEntries(
+    aliases.map(([alias, names]) => [
+      alias,
+      z
+        .boolean()
+        .optional()
+        .describe(`Stands for ${names.join(", ")}.`),
+    ]),
+  );
+  const detailConfig = first.detailConfig.extend({
+    fieldValidation: rules.optional(),
+    ...others([
+      ["tableName", "masterDetail.detailTable"],
+      ["foreignKey", "masterDetail.foreignKey"],
+      ["detailQuery", "detailQuery"],
+    ]),
+    ...calculations,
+  });
+  const masterDetail = first.masterDetail.partial().extend({
+    enabled: z.boolean().optional().describe("false: as if masterDetail were not there."),
+    detailConfig: detailConfig.optional(),
+    ...ignored(harmless.masterDetail),
+    ...calculations,
+  });
+  const hooks = z.array(first.hook.partial({ name: true })).optional();
+  const importLookup = first.importLookup.partial().extend(others(lookupAliases));
+  const importConfig = first.importConfig.extend({
+    maxFileSize: z
+      .union([z.int().min(1), z.string().regex(/^\d+\s*(B|KB|MB|GB)$/i)])
+      .optional()
+      .describe('Bytes, or as "10MB".'),
+    lookupFields: z.record(z.string(), importLookup).optional(),
+    ...ignored(harmless.importConfig),
+  });
+  return first.endpointSchema
+    .extend({
+      ...ignored(harmless.file),
+      ...calculations,
+      action: first.actionSwitches.extend(groups).describe(shape.action.description!),
+      fieldValidation: rules.optional().describe(shape.fieldValidation.description!),
+      defaultScope: z
+        .union([shape.defaultScope.unwrap(), first.scope])
+        .optional()
+        .describe(shape.defaultScope.description!),
+      auditColumns: z
+        .union([z.boolean(), first.auditColumns.extend(others(auditAliases))])
+        .optional()
+        .describe(shape.auditColumns.description!),
+      masterDetail: masterDetail.optional().describe(shape.masterDetail.description!),
+      cascadeDelete: other("masterDetail.cascadeDelete").optional(),
+      workflow: first.workflow
+        .extend({
+          hooks: z
+            .record(z.string(), z.strictObject({ onBefore: hooks, onAfter: hooks }))
+            .optional(),
+        })
+        .optional()
+        .describe(shape.workflow.description!),
+      importConfig: importConfig.optional().describe(shape.importConfig.description!),
+    })
+    .meta({ title: "Rowgate endpoint", description: first.endpointSchema.description });
+}

@@ -1,0 +1,200 @@
+/**
+ * The parts of an entity that `compile.ts` puts together: where it reads, what it writes, what adjust and the
+ * cascading delete may do. Each function answers null where the configuration does not ask for the part, or has a
+ * fault there, which then stands in the survey.
+ */
+import { compareDecimals, normalDecimal } from "../decimal.ts";
+import type { Column, Columns, Source, Table } from "../column.ts";
+import type { AdjustField, AdjustPlan, AuditColumns, Cascade } from "../entity.ts";
+import { AppError } from "../errors.ts";
+import { allOf, sourceOf, type Condition } from "../statement.ts";
+import { parseWhere } from "../where.ts";
+import type { Path } from "./faults.ts";
+import type { Survey } from "./survey.ts";
+
+/** Where rows come from, and everything that the source has. */
+export interface Reading {
+  readonly source: Source;
+  readonly columns: Columns;
+  /** How faults name it. */
+  readonly label: string;
+  /** The property that chose it. */
+  readonly property: "viewName" | "viewQuery" | "tableName";
+}
+
+/** The view, else the query, else the table. */
+export async function readingOf(survey: Survey, table: Table | null): Promise<Reading | null> {
+  const { viewName, viewQuery } = survey.payload;
+  if (viewName !== undefined) {
+    const view = await survey.table(viewName, ["viewName"]);
+    if (viewQuery !== undefined) await survey.query(viewQuery, ["viewQuery"]);
+    return (
+      view && {
+        source: sourceOf(view),
+        columns: view.columns,
+        label: `the view ${viewName}`,
+        property: "viewName",
+      }
+    );
+  }
+  if (viewQuery !== undefined) {
+    const query = await survey.query(viewQuery, ["viewQuery"]);
+    const source = query && ({ kind: "query", text: query.text } as const);
+    return (
+      query && {
+        source: source!,
+        columns: query.columns,
+        label: "the viewQuery",
+        property: "viewQuery",
+      }
+    );
+  }
+  return (
+    table && {
+      source: sourceOf(table),
+      columns: table.columns,
+      label: `the table ${table.name}`,
+      property: "tableName",
+    }
+  );
+}
+
+const operatorsWithoutValue: readonly string[] = ["IS NULL", "IS NOT NULL"];
+
+/** The scope for reads, or for lookups, as one condition. Any column of the source may be named, a hidden one too. */
+export function scopeOf(
+  survey: Survey,
+  use: "read" | "lookup",
+  { columns, label }: Reading,
+): Condition | null {
+  const conditions = Object.entries(survey.payload.defaultScope?.[use] ?? {}).map(
+    ([name, entry]) => {
+      const path = ["defaultScope", use, name];
+      if (survey.column(name, columns, path, label) === null) return null;
+      const { operator, value } =
+        typeof entry === "object" && entry !== null ? entry : { operator: "=", value: entry };
+      if (value === undefined && !operatorsWithoutValue.includes(operator.toUpperCase())) {
+        survey.fault(path, { expected: `a value for the operator ${operator}` });
+        return null;
+      }
+      try {
+        return parseWhere(
+          { conditions: [{ key: name, operator, ...(value === undefined ? {} : { value }) }] },
+          columns,
+        );
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+        return null;
+      }
+    },
+  );
+  return allOf(...conditions);
+}
+
+/** What the service writes into created_by and updated_by must fit. */
+const actorLengthMin = "Update from API".length;
+
+/** The audit columns that there are and that can hold what the service puts there. */
+export function auditOf(survey: Survey, columns: Columns): AuditColumns {
+  const { auditColumns: names, action } = survey.payload;
+  const isFilled =
+    action["create"] === true || action["update"] === true || action["adjust"] === true;
+  const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
+    if (names === false) return null;
+    const given = names[property];
+    const column = columns.get(given ?? byDefault) ?? null;
+    if (column === null) {
+      if (given !== undefined)
+        survey.notice(`auditColumns.${property}: the table has no column ${given}; it is skipped`);
+      return null;
+    }
+    const isTime = property.endsWith("At");
+    const fits = isTime
+      ? column.type === "timestamp" || column.type === "text"
+      : column.type === "text" && (column.lengthMax ?? Infinity) >= actorLengthMin;
+    if (fits && column.generated === "none") return column;
+    const expected = isTime
+      ? "a timestamp or text column"
+      : `a text column of ${actorLengthMin} characters or more`;
+    if (given !== undefined) survey.fault(["auditColumns", property], { expected });
+    else if (isFilled)
+      survey.notice(`the service does not fill ${column.name}: that would take ${expected}`);
+    return null;
+  };
+  return {
+    createdAt: pick("createdAt", "created_at"),
+    createdBy: pick("createdBy", "created_by"),
+    updatedAt: pick("updatedAt", "updated_at"),
+    updatedBy: pick("updatedBy", "updated_by"),
+  };
+}
+
+const numericTypes: readonly string[] = ["integer", "decimal", "float"];
+
+/** The fields that adjust may change, with their minimum in exact digits. */
+export function adjustOf(
+  survey: Survey,
+  table: Table,
+  key: Column,
+  audit: AuditColumns,
+): AdjustPlan | null {
+  const config = survey.payload.adjustConfig;
+  if (config === undefined) return null;
+  const fields = new Map<string, AdjustField>();
+  if (Object.keys(config.fields).length === 0)
+    survey.fault(["adjustConfig", "fields"], { expected: "at least one field" });
+  for (const [name, { min, allowNegativeResult }] of Object.entries(config.fields)) {
+    const path: Path = ["adjustConfig", "fields", name];
+    const column = survey.column(name, table.columns, path, `the table ${table.name}`);
+    if (column === null) continue;
+    const isOwn =
+      column === key || Object.values(audit).includes(column) || column.generated === "computed";
+    if (!numericTypes.includes(column.type) || isOwn) {
+      const found = isOwn
+        ? "a column that the service or the database fills"
+        : `a ${column.type} column`;
+      survey.fault(path, { found, expected: "a numeric column" });
+      continue;
+    }
+    let least = min === undefined ? null : normalDecimal(String(min));
+    if (column.type === "integer" && least?.includes(".")) {
+      survey.fault([...path, "min"], { expected: "a whole number, as the column holds" });
+    }
+    if (allowNegativeResult === false && (least === null || compareDecimals(least, "0") < 0))
+      least = "0";
+    fields.set(name, { column, min: least });
+  }
+  return { reasonRequired: config.reasonRequired, fields };
+}
+
+/** The details that a delete removes with their header. */
+export async function cascadeOf(survey: Survey): Promise<Cascade | null> {
+  const config = survey.payload.masterDetail;
+  if (!config?.cascadeDelete) return null;
+  // Faults of the names are found where masterDetail itself is checked.
+  const table = await survey.table(config.detailTable, ["masterDetail", "detailTable"]);
+  const foreignKey = table?.columns.get(config.foreignKey);
+  if (!table || !foreignKey) return null;
+  const keyName =
+    config.detailConfig.primaryKey ??
+    (table.primaryKey.length === 1 ? table.primaryKey[0] : undefined);
+  if (table.kind !== "table")
+    survey.fault(["masterDetail", "detailTable"], { found: "a view", expected: "a table" });
+  if (!table.transactional) {
+    survey.fault(["masterDetail", "cascadeDelete"], {
+      found: `true, and the storage of ${table.name} cannot undo a half-done delete`,
+      expected: "a detail table whose storage has transactions",
+    });
+  }
+  return {
+    table,
+    foreignKey,
+    key: (keyName === undefined ? undefined : table.columns.get(keyName)) ?? null,
+  };
+}
+
+/** The list that holds for every caller; lists per role are refused elsewhere. */
+export const forEverybody = (
+  list: readonly string[] | Record<string, string[]>,
+): readonly string[] => (Array.isArray(list) ? list : []);

@@ -1,0 +1,141 @@
+/**
+ * What a project.json may say, with its defaults. The descriptions become the texts that editors show, through the JSON
+ * Schema that `npm run schemas` writes from here.
+ */
+import { z } from "zod";
+
+const seconds = z.int().min(1).max(31_536_000);
+const milliseconds = z.int().min(0).max(86_400_000);
+
+const database = z.strictObject({
+  url: z
+    .string()
+    .min(1)
+    .describe(
+      "Address of the database; its scheme chooses the engine. Keep passwords in ${VARIABLES}.",
+    ),
+  pool: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(10)
+    .describe("Connections that are open at the same time, at most."),
+  statementTimeoutMs: milliseconds
+    .default(30_000)
+    .describe("A statement that takes longer is stopped; 0 = never."),
+});
+
+const cache = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe("Whether answers to list reads are kept until a write."),
+  ttlSeconds: seconds.default(300).describe("Longest time that an answer is kept."),
+});
+
+const locking = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe("Whether update, delete, adjust and the composites lock their records."),
+  ttlSeconds: seconds
+    .default(10)
+    .describe("A record lock that was never given back ends after this time."),
+  strategy: z
+    .enum(["retry", "fail"])
+    .default("retry")
+    .describe("What to do about a record that is locked: try again, or fail."),
+  retries: z.int().min(0).max(100).default(3).describe("Tries after the first one."),
+  retryDelayMs: milliseconds.default(100).describe("Pause between two tries."),
+  maxResourceTtlSeconds: seconds.default(300).describe("Longest ttl that lock/acquire takes."),
+  enforceResourceLocks: z
+    .boolean()
+    .default(false)
+    .describe("Whether writes to a record under lock/acquire need its token."),
+});
+
+const jobs = z.strictObject({
+  statementTimeoutMs: milliseconds
+    .default(600_000)
+    .describe("As database.statementTimeoutMs, for exports and imports."),
+  fileTtlSeconds: seconds
+    .default(86_400)
+    .describe("How long exported and uploaded files are kept."),
+  maxUploadMb: z
+    .int()
+    .min(1)
+    .max(1024)
+    .default(10)
+    .describe("Largest file that import-upload takes, in megabytes."),
+  previewRows: z.int().min(0).max(1000).default(10).describe("Rows that import-upload shows."),
+  batchRows: z.int().min(1).max(10_000).default(500).describe("Rows that a job handles at once."),
+});
+
+const hooks = z.strictObject({
+  allowedHosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("host:port of private addresses that hooks may call."),
+  timeoutMs: milliseconds
+    .default(10_000)
+    .describe("How long a hook may take, unless it says so itself."),
+});
+
+const auth = z.strictObject({
+  apiKeys: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).describe("The user that the key stands for."),
+        sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/, "the key's SHA-256 as 64 hexadecimal digits in lower case"),
+        roles: z.array(z.string().min(1)),
+      }),
+    )
+    .optional()
+    .describe("Keys for the header X-Api-Key."),
+  jwt: z
+    .strictObject({
+      jwksUri: z.string().min(1).optional().describe("Where the issuer publishes its keys."),
+      secret: z.string().min(1).optional().describe("Shared secret, instead of jwksUri."),
+      issuer: z.string().min(1).optional(),
+      audience: z.string().min(1).optional(),
+      rolesClaim: z.string().min(1).optional().describe("The claim that lists the roles."),
+    })
+    .optional()
+    .describe("Bearer tokens."),
+});
+
+const cors = z.strictObject({
+  origins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Origins whose pages may call the API from a browser."),
+});
+
+/** project.json after its variables were replaced. */
+export const projectSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
+    database: database.describe("The database that holds the tables of this project."),
+    decimals: z
+      .enum(["number", "string"])
+      .default("number")
+      .describe(
+        "string: answers show every decimal and 64-bit integer as text, for typed clients.",
+      ),
+    cache: cache.prefault({}).describe("Answers of list reads."),
+    locking: locking.prefault({}).describe("Locks on records."),
+    jobs: jobs.prefault({}).describe("Exports and imports."),
+    hooks: hooks.prefault({}).describe("Calls to other services."),
+    auth: auth.optional().describe("Who may call. Absent or empty = everybody."),
+    cors: cors.prefault({}).describe("Calls from pages of other origins."),
+    rateLimit: z.record(z.string(), z.unknown()).optional().describe("Calls per caller and time."),
+  })
+  .meta({
+    title: "Rowgate project",
+    description: "The database of a project, and what holds for all of its endpoints.",
+  });
+
+/** The settings of a project, defaults filled in. */
+export type ProjectSettings = z.output<typeof projectSchema>;

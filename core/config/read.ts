@@ -1,0 +1,137 @@
+/**
+ * From the texts of a configuration folder to checked projects, without a look at any database. Start here: this is the
+ * first half of loading, `compile.ts` the second. Whatever is wrong is collected; a file with a fault is left out of the
+ * result, so that the others can still be compiled and their faults shown in the same run.
+ */
+import { checkShape } from "./check.ts";
+import { normaliseEndpoint } from "./compat.ts";
+import { readDocument, type Document } from "./document.ts";
+import { replaceVariables, type Environment } from "./environment.ts";
+import { sortFaults, type Fault } from "./faults.ts";
+import { projectSchema, type ProjectSettings } from "./project-schema.ts";
+import { endpointSchema, type Payload } from "./schema.ts";
+
+/** Path relative to the configuration folder, with `/` between the names -> text of the file. */
+export type ConfigFiles = ReadonlyMap<string, string>;
+
+export interface EndpointConfig {
+  /** The file's name without `.json`. */
+  readonly name: string;
+  readonly payload: Payload;
+  readonly document: Document;
+}
+
+/** One project: the settings of its project.json, and its endpoints by name. */
+export interface ProjectConfig extends ProjectSettings {
+  readonly name: string;
+  readonly document: Document;
+  readonly endpoints: readonly EndpointConfig[];
+  /** Other files of the project by their path inside its folder: `query/open.sql` -> text. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const nameShape = /^[A-Za-z0-9_-]+$/;
+
+/** Projects that can be compiled, in the order of their names, and the faults of all files. */
+export function readConfig(
+  files: ConfigFiles,
+  env: Environment,
+): { projects: ProjectConfig[]; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const folders = foldersOf(files);
+  const projects = [...folders].flatMap(
+    ([name, folder]) => readProject(name, folder, env, faults) ?? [],
+  );
+  if (folders.size === 0) {
+    faults.push({
+      file: "<project>/project.json",
+      path: "$",
+      found: "no project in the configuration folder",
+      expected:
+        'a folder with a project.json, as {"database": {"url": "…"}}, and one <endpoint>.json for each entity',
+    });
+  }
+  return { projects, faults: sortFaults(faults) };
+}
+
+/** Project name -> its files by their path inside the folder. A folder without JSON of its own is no project. */
+function foldersOf(files: ConfigFiles): Map<string, Map<string, string>> {
+  const folders = new Map<string, Map<string, string>>();
+  for (const [path, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const slash = path.indexOf("/");
+    if (slash < 0) continue;
+    const name = path.slice(0, slash);
+    folders.set(name, (folders.get(name) ?? new Map()).set(path.slice(slash + 1), text));
+  }
+  return new Map([...folders].filter(([, folder]) => [...folder.keys()].some(isOwnJson)));
+}
+
+const isOwnJson = (path: string): boolean => path.endsWith(".json") && !path.includes("/");
+
+function readProject(
+  name: string,
+  folder: ReadonlyMap<string, string>,
+  env: Environment,
+  faults: Fault[],
+): ProjectConfig | null {
+  const file = `${name}/project.json`;
+  if (!nameShape.test(name)) faults.push(badName(file, name));
+  const endpoints = [...folder.keys()]
+    .filter((path) => isOwnJson(path) && path !== "project.json")
+    .flatMap((path) => readEndpoint(name, path, folder.get(path)!, faults) ?? []);
+
+  const text = folder.get("project.json");
+  if (text === undefined) {
+    faults.push({
+      file,
+      path: "$",
+      found: "no such file",
+      expected: 'a file that names the database: {"database": {"url": "…"}}',
+    });
+    return null;
+  }
+  const { document, faults: textFaults } = readDocument(file, text);
+  faults.push(...textFaults);
+  if (document === null) return null;
+  const replaced = replaceVariables(document, env);
+  const checked = checkShape(projectSchema, document, replaced.value);
+  faults.push(...replaced.faults, ...checked.faults);
+  if (
+    checked.value === null ||
+    textFaults.length + replaced.faults.length > 0 ||
+    !nameShape.test(name)
+  )
+    return null;
+  return { ...checked.value, name, document, endpoints, files: folder };
+}
+
+function readEndpoint(
+  project: string,
+  path: string,
+  text: string,
+  faults: Fault[],
+): EndpointConfig | null {
+  const file = `${project}/${path}`;
+  const name = path.slice(0, -".json".length);
+  const { document, faults: textFaults } = readDocument(file, text);
+  faults.push(...textFaults);
+  if (!nameShape.test(name)) faults.push(badName(file, name));
+  if (document === null) return null;
+  const normal = normaliseEndpoint(document);
+  const checked = checkShape(endpointSchema, document, normal.value);
+  faults.push(...normal.faults, ...checked.faults);
+  if (
+    checked.value === null ||
+    textFaults.length + normal.faults.length > 0 ||
+    !nameShape.test(name)
+  )
+    return null;
+  return { name, payload: checked.value, document };
+}
+
+const badName = (file: string, name: string): Fault => ({
+  file,
+  path: "$",
+  found: `the name ${JSON.stringify(name)}`,
+  expected: "a name of letters, digits, - and _, because it becomes part of the URL",
+});

@@ -1,0 +1,163 @@
+/**
+ * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
+ * finds what it needs. Called by `compile.ts` for every endpoint; all that is missing becomes a fault.
+ */
+import type { Columns, Table } from "../column.ts";
+import type { WritePlan } from "../entity.ts";
+import {
+  compositeActions,
+  multiRowActions,
+  readingActions,
+  writingActions,
+  type ActionName,
+} from "./action-names.ts";
+import { forEverybody, type Reading } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+/** Lists of columns that must exist, and the queries of the grid and the export, which may give further ones. */
+export async function checkNames(
+  survey: Survey,
+  table: Table | null,
+  reading: Reading | null,
+): Promise<void> {
+  const { payload } = survey;
+  const own = table?.columns ?? reading?.columns;
+  const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
+  if (own) {
+    survey.columns(payload.fieldName ?? [], own, ["fieldName"], ofOwn);
+    if (payload.primaryKey !== undefined) {
+      survey.column(payload.primaryKey, own, ["primaryKey"], ofOwn);
+    }
+    survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
+  }
+  const grid = await columnsOfQuery(survey, "datatablesQuery");
+  const exported = await columnsOfQuery(survey, "exportQuery");
+  // What a refused source would have given is not known, so nothing can be said of names.
+  if (!own || grid === null || exported === null) return;
+  const inUse: Columns = new Map([...grid, ...exported, ...(reading?.columns ?? []), ...own]);
+  const ofAll = "what the endpoint reads or writes";
+  survey.columns(forEverybody(payload.hiddenFields), inUse, ["hiddenFields"], ofAll);
+  survey.columns(payload.datatablesWhere ?? [], inUse, ["datatablesWhere"], ofAll);
+  for (const property of ["fieldLabels", "columnFormats"] as const) {
+    for (const name of Object.keys(payload[property] ?? {})) {
+      survey.column(name, inUse, [property, name], ofAll);
+    }
+  }
+}
+
+/** None without such a query; null, and a fault, when the database refuses it. */
+async function columnsOfQuery(
+  survey: Survey,
+  property: "datatablesQuery" | "exportQuery",
+): Promise<Columns | null> {
+  const sql = survey.payload[property];
+  if (sql === undefined) return new Map();
+  return (await survey.query(sql, [property]))?.columns ?? null;
+}
+
+/** What the enabled actions need of their entity. */
+export function checkActions(
+  survey: Survey,
+  enabled: ReadonlySet<string>,
+  {
+    found,
+    hasReading,
+    write,
+  }: { found: Table | null; hasReading: boolean; write: WritePlan | null },
+): void {
+  const { payload } = survey;
+  const on = (names: readonly ActionName[]): ActionName[] =>
+    names.filter((name) => enabled.has(name));
+  const writes = on(writingActions);
+  const who = writes.join(", ");
+  if (writes.length > 0 && payload.tableName === undefined) {
+    survey.fault(["tableName"], { expected: `the table for ${who}` });
+  } else if (writes.length > 0 && found?.kind === "view") {
+    survey.fault(["tableName"], {
+      found: `the view ${payload.tableName}`,
+      expected: `a table for ${who}, and the view as viewName`,
+    });
+  } else if (writes.length > 0 && found) {
+    checkKey(survey, found, who, write);
+  }
+  const reads = on(readingActions);
+  const hasSource = (payload.viewName ?? payload.viewQuery ?? payload.tableName) !== undefined;
+  if (reads.length > 0 && !hasReading && !hasSource) {
+    survey.fault(["tableName"], {
+      expected: `a tableName, viewName or viewQuery for ${reads.join(", ")}`,
+    });
+  }
+  if (
+    enabled.has("datatables") &&
+    payload.datatablesQuery === undefined &&
+    payload.tableName === undefined
+  ) {
+    survey.fault(["datatablesQuery"], {
+      expected: "a datatablesQuery or a tableName for datatables",
+    });
+  }
+  if (enabled.has("adjust") && payload.adjustConfig === undefined) {
+    survey.fault(["adjustConfig"], { expected: "the fields that adjust may change" });
+  }
+  if (on(compositeActions).length > 0 && payload.masterDetail === undefined) {
+    survey.fault(["masterDetail"], {
+      expected: `the details for ${on(compositeActions).join(", ")}`,
+    });
+  }
+  if (
+    enabled.has("change-status") &&
+    payload.workflow === undefined &&
+    found &&
+    !found.columns.has("status")
+  ) {
+    survey.fault(["workflow"], {
+      expected: "a workflow.statusField for change-status: the table has no column status",
+    });
+  }
+  checkTransactions(survey, on(multiRowActions), found);
+}
+
+function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | null): void {
+  const { payload } = survey;
+  if (write === null) {
+    if (table.primaryKey.length < 2 || payload.primaryKey !== undefined) return;
+    const found = `a primary key of ${table.primaryKey.length} columns: ${table.primaryKey.join(", ")}`;
+    survey.fault(["tableName"], { found, expected: `a table with a key of one column for ${who}` });
+    return;
+  }
+  const { key } = write;
+  const isUnique = [table.primaryKey, ...table.unique.map(({ columns }) => columns)].some(
+    (columns) => columns.length === 1 && columns[0] === key.name,
+  );
+  if (!isUnique && table.primaryKey.includes(key.name)) {
+    const found = `${key.name}, one of the ${table.primaryKey.length} columns of the primary key`;
+    survey.fault(["primaryKey"], {
+      found,
+      expected: `a column that names one row alone for ${who}`,
+    });
+  } else if (!isUnique) {
+    survey.notice(
+      `the database does not keep the key ${key.name} unique: ${who} may meet several rows`,
+    );
+  }
+  const isView = payload.viewName !== undefined || payload.viewQuery !== undefined;
+  if (isView && !write.readBack) {
+    survey.notice(
+      `what the endpoint reads lacks the key ${key.name}: written records are answered as the table has them`,
+    );
+  }
+}
+
+/** Storage without transactions would leave half of the rows behind. */
+function checkTransactions(
+  survey: Survey,
+  names: readonly ActionName[],
+  table: Table | null,
+): void {
+  if (!table || table.transactional) return;
+  const expected = "a table whose storage has transactions";
+  const found = `${table.name}, whose storage cannot undo a half-done change`;
+  for (const name of names) survey.fault(["action", name], { found, expected });
+  if (survey.payload.masterDetail?.cascadeDelete)
+    survey.fault(["masterDetail", "cascadeDelete"], { found, expected });
+}

@@ -1,0 +1,260 @@
+/**
+ * What an endpoint's file may say, in the first spelling of everything; `compat.ts` turns second spellings into this before
+ * it is checked. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
+ */
+import { z } from "zod";
+import { catalogActions } from "./action-names.ts";
+import { ruleSchema } from "./rule-schema.ts";
+
+const column = z.string().min(1);
+const columns = z.array(column);
+const sqlText = z.string().min(1);
+const byColumn = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item);
+const perRole = z.record(z.string(), columns);
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const scopeValue = z.union([
+  scalar,
+  z.strictObject({
+    operator: z.string().min(1).describe("An operator of read's where."),
+    value: z.union([scalar, z.array(scalar)]).optional(),
+  }),
+]);
+export const scope = byColumn(scopeValue);
+
+export const actionSwitches = z
+  .strictObject(
+    Object.fromEntries(
+      catalogActions.map((name) => [name, z.boolean().describe(`The action ${name}.`)]),
+    ),
+  )
+  .partial();
+
+export const detailConfig = z.strictObject({
+  primaryKey: column.optional().describe("Key of the details; absent: as the database reports it."),
+  fieldName: columns
+    .min(1)
+    .optional()
+    .describe("Columns of the details that a body may set; absent: all."),
+  fieldValidation: z.array(ruleSchema).default([]).describe("Rules for the fields of a detail."),
+  requiredFields: columns.default([]).describe("Fields that every new detail must have."),
+});
+
+export const masterDetail = z.strictObject({
+  detailTable: z.string().min(1).describe("Table of the details."),
+  foreignKey: column.describe("Column of the details that holds the header's key."),
+  cascadeDelete: z
+    .boolean()
+    .default(false)
+    .describe("delete removes the details first, in the same transaction."),
+  detailConfig: detailConfig.prefault({}),
+});
+
+export const hook = z.strictObject({
+  name: z.string().min(1).describe("Shown in hooksExecuted."),
+  url: z.string().min(1).describe("Address to call; {{…}} in its path and query is replaced."),
+  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
+  blocking: z
+    .boolean()
+    .default(false)
+    .describe("true: the status changes only when the call succeeds."),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("JSON to send; {{…}} in its texts is replaced."),
+  timeoutMs: z.int().min(1).max(600_000).optional(),
+});
+
+export const workflow = z.strictObject({
+  statusField: column.default("status").describe("The column that holds the status."),
+  transitions: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .describe("For each status, the ones that may follow. An empty list ends the workflow."),
+  hooks: z
+    .record(
+      z.string(),
+      z.strictObject({ onBefore: z.array(hook).default([]), onAfter: z.array(hook).default([]) }),
+    )
+    .optional()
+    .describe("Calls around the change to a status."),
+});
+
+const join = z.strictObject({
+  tableName: z.string().min(1),
+  joinType: z.enum(["LEFT", "INNER", "RIGHT"]).default("LEFT"),
+  sourceField: column.describe("Column of this entity that points at the joined table."),
+  targetField: column.describe("Key of the joined table."),
+  fields: columns.min(1).describe("Columns of the joined table that a request may name."),
+});
+
+const adjustField = z.strictObject({
+  type: z
+    .enum(["integer", "decimal", "number", "float"])
+    .optional()
+    .describe("For readers: the column's own type decides."),
+  min: z
+    .union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/, "a number, or its digits as text")])
+    .optional()
+    .describe("Smallest result."),
+  allowNegativeResult: z.boolean().optional().describe("false: the result is never below 0."),
+});
+
+export const importLookup = z.strictObject({
+  targetTable: z.string().min(1).describe("Table that knows the readable name."),
+  targetField: column.describe("Column of this entity that gets the id."),
+  lookupField: column.describe("Column of targetTable that holds the readable name."),
+  idField: column.optional().describe("Column of targetTable that holds the id."),
+  required: z.boolean().default(true).describe("false: a name that is not found becomes null."),
+});
+
+export const importConfig = z.strictObject({
+  upsertKeys: columns.default([]).describe("Columns that tell whether a row is there already."),
+  upsertStrategy: z
+    .enum(["update_existing", "insert_only", "skip_existing"])
+    .default("update_existing"),
+  requiredFields: columns.default([]).describe("Columns that every row must fill."),
+  maxFileSize: z.int().min(1).optional().describe("Largest file in bytes."),
+  lookupFields: z
+    .record(z.string(), importLookup)
+    .default({})
+    .describe("Headings whose cells are names that stand for ids."),
+});
+
+const columnFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("date"), format: z.string().min(1) }),
+  z.strictObject({ type: z.literal("number"), format: z.string().min(1) }),
+  z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
+]);
+
+export const auditColumns = z.strictObject({
+  createdAt: column.optional(),
+  createdBy: column.optional(),
+  updatedAt: column.optional(),
+  updatedBy: column.optional(),
+});
+
+/** The properties of an endpoint's file; `compat.ts` widens some of them for the JSON Schema. */
+export const endpointSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
+    action: actionSwitches.describe("The actions that are on. All others answer 404."),
+    tableName: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Table to write to, and to read from without a view; may be schema.table."),
+    viewName: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("View to read from, before viewQuery and tableName."),
+    viewQuery: sqlText
+      .optional()
+      .describe('Query to read from, before tableName: SQL, or "file:query/<name>.sql".'),
+    datatablesQuery: sqlText.optional().describe("Query of the datatables action: SQL or a file."),
+    exportQuery: sqlText.optional().describe("Query of the export: SQL or a file."),
+    detailQuery: sqlText
+      .optional()
+      .describe("Query of the details, with :header_id for the header's key: SQL or a file."),
+    primaryKey: column
+      .optional()
+      .describe("The key; absent: as the database reports it, else the first field."),
+    fieldName: columns
+      .min(1)
+      .optional()
+      .describe("Columns of the table that are in use; absent: all."),
+    fieldValidation: z.array(ruleSchema).default([]).describe("Rules for the fields of a body."),
+    fieldNameLookup: z
+      .strictObject({
+        id: column.optional().describe("Column of the id; absent: the key."),
+        text: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("Column of the label, or columns and quoted texts joined with ||."),
+      })
+      .optional()
+      .describe("What lookup shows."),
+    fieldLabels: byColumn(z.string().min(1))
+      .optional()
+      .describe("Headings of columns, for export and import."),
+    defaultScope: z
+      .strictObject({ read: scope.optional(), lookup: scope.optional() })
+      .optional()
+      .describe("Conditions that every read and lookup has, whatever the request says."),
+    hiddenFields: z
+      .union([columns, perRole])
+      .default([])
+      .describe("Columns that are never shown, filtered or sorted by."),
+    readOnlyFields: z
+      .union([columns, perRole])
+      .default([])
+      .describe("Columns that a body never sets."),
+    auditColumns: z
+      .union([z.literal(false), auditColumns])
+      .default({})
+      .describe("Other names of the columns that the service fills; false: it fills none."),
+    masterDetail: masterDetail.optional().describe("The details of this header."),
+    calculation: z
+      .strictObject({
+        detail: byColumn(z.string().min(1))
+          .default({})
+          .describe("Formulas over the columns of a detail."),
+        header: byColumn(z.string().min(1))
+          .default({})
+          .describe("COUNT(*), SUM, AVG, MIN or MAX of a column of the details."),
+      })
+      .optional()
+      .describe("Columns that the composites compute."),
+    workflow: workflow.optional().describe("Which status may follow which, and whom to call."),
+    adjustConfig: z
+      .strictObject({
+        reasonRequired: z
+          .boolean()
+          .default(false)
+          .describe("Whether each adjustment must say why."),
+        fields: byColumn(adjustField).describe("The numeric columns that adjust may change."),
+      })
+      .optional()
+      .describe("What adjust may do."),
+    importConfig: importConfig.optional().describe("How import recognises rows and names."),
+    columnFormats: byColumn(columnFormat).optional().describe("How export writes columns."),
+    aggregateConfig: z
+      .strictObject({
+        joins: z
+          .record(z.string(), join)
+          .default({})
+          .describe("Joins that a request may use by name."),
+      })
+      .optional()
+      .describe("What aggregate may do beside the entity's own columns."),
+    cacheDependsOn: z
+      .array(z.string().min(1))
+      .optional()
+      .describe("Tables that a view reads, so that writes to them count."),
+    datatablesWhere: z
+      .array(column)
+      .optional()
+      .describe("The only columns that the grid's search looks at."),
+    dateTimeFields: byColumn(z.unknown())
+      .optional()
+      .describe("Formats that dates may have in a body."),
+    components: z
+      .record(z.string(), z.array(z.string().min(1)))
+      .optional()
+      .describe("Handlers of each event, in order."),
+    access: z
+      .record(z.string(), z.union([z.literal("*"), z.array(z.enum(catalogActions))]))
+      .optional()
+      .describe("Actions of each role."),
+    rowScope: z.record(z.string(), byColumn(z.string())).optional().describe("Rows of each role."),
+  })
+  .meta({
+    title: "Rowgate endpoint",
+    description: "One entity: where its rows are, and what may be done with them.",
+  });
+
+/** An endpoint's file in the first spelling, defaults filled in. */
+export type Payload = z.output<typeof endpointSchema>;

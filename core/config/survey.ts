@@ -1,0 +1,143 @@
+/**
+ * One endpoint while it is compiled: its payload, what the database says, and the faults found so far. Names of tables,
+ * columns and queries are resolved here and nowhere else, so that each unknown one is a fault with its place and
+ * "did you mean". Made by `compile.ts` for every endpoint.
+ */
+import type { Column, Columns, Table } from "../column.ts";
+import { AppError } from "../errors.ts";
+import type { Catalog } from "../ports.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { faultAt } from "./document.ts";
+import type { Fault, Path } from "./faults.ts";
+import { singleStatement } from "./query-text.ts";
+import type { EndpointConfig, ProjectConfig } from "./read.ts";
+import type { Payload } from "./schema.ts";
+
+export interface Survey {
+  readonly project: string;
+  readonly endpoint: string;
+  readonly payload: Payload;
+  readonly faults: Fault[];
+  readonly notices: string[];
+  fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
+  /** Something that the operator should know and that stops nothing. */
+  notice(message: string): void;
+  /** Null, and a fault, when the database has no such table. */
+  table(name: string, path: Path): Promise<Table | null>;
+  /** The operator's SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
+  query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
+  /** The SQL itself, read from its file when it names one; not shown to the database. */
+  queryText(sql: string, path: Path): string | null;
+  /** Null, and a fault, when there is no such column; `of` is what lacks it. */
+  column(name: string, columns: Columns, path: Path, of: string): Column | null;
+  /** Each name of the list at this path that exists. */
+  columns(names: readonly string[], columns: Columns, path: Path, of: string): Column[];
+}
+
+export function openSurvey(
+  config: ProjectConfig,
+  endpoint: EndpointConfig,
+  catalog: Catalog,
+): Survey {
+  const { document, payload } = endpoint;
+  const survey: Survey = {
+    project: config.name,
+    endpoint: endpoint.name,
+    payload,
+    faults: [],
+    notices: [],
+    fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),
+    notice: (message) => void survey.notices.push(`${config.name}/${endpoint.name}: ${message}`),
+
+    async table(name, path) {
+      const table = await catalog.table(name);
+      if (table === null) {
+        survey.fault(path, {
+          expected: "a table or view of the database",
+          hint: didYouMean(name, await catalog.names()),
+        });
+      }
+      return table;
+    },
+
+    queryText(sql, path) {
+      const isFile = sql.startsWith("file:");
+      const name = sql.slice("file:".length).trim().replace(/^\.\//, "");
+      const written = isFile ? config.files.get(name) : sql;
+      if (written === undefined) {
+        const known = [...config.files.keys()].filter((file) => file.endsWith(".sql"));
+        survey.fault(path, {
+          expected: `a file of the folder ${config.name}, as "file:query/open.sql"`,
+          hint: didYouMean(name, known),
+        });
+        return null;
+      }
+      const single = singleStatement(written);
+      if (single.ok) return single.text;
+      survey.fault(path, {
+        ...single,
+        found: isFile ? `${single.found}, in ${name}` : single.found,
+      });
+      return null;
+    },
+
+    async query(sql, path) {
+      const text = survey.queryText(sql, path);
+      if (text === null) return null;
+      let columns: readonly Column[];
+      try {
+        columns = await catalog.query(text);
+      } catch (error) {
+        if (error instanceof AppError && error.kind === "unavailable") throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        survey.fault(path, {
+          found: `a query that the database refuses: ${reason}`,
+          expected: "a query that it takes",
+        });
+        return null;
+      }
+      const byName = new Map(columns.map((column) => [column.name, column]));
+      if (byName.size === columns.length) return { text, columns: byName };
+      const twice = columns.find((column) => byName.get(column.name) !== column)!;
+      survey.fault(path, {
+        found: `two columns named ${twice.name}`,
+        expected: "a name of its own for each, with AS",
+      });
+      return null;
+    },
+
+    column(name, columns, path, of) {
+      const column = columns.get(name) ?? null;
+      if (column === null) {
+        const hint = didYouMean(name, columns.keys());
+        survey.fault(path, { found: JSON.stringify(name), expected: `a column of ${of}`, hint });
+      }
+      return column;
+    },
+
+    columns: (names, columns, path, of) =>
+      names.flatMap((name, index) => survey.column(name, columns, [...path, index], of) ?? []),
+  };
+  return survey;
+}
+
+/** Asks the database for each table and query once, however many endpoints name them. */
+export function remembering(catalog: Catalog): Catalog {
+  const tables = new Map<string, Promise<Table | null>>();
+  const queries = new Map<string, Promise<readonly Column[]>>();
+  let names: Promise<readonly string[]> | null = null;
+  const once = <Value>(
+    known: Map<string, Promise<Value>>,
+    key: string,
+    ask: () => Promise<Value>,
+  ): Promise<Value> => {
+    const answer = known.get(key) ?? ask();
+    known.set(key, answer);
+    return answer;
+  };
+  return {
+    table: (name) => once(tables, name, () => catalog.table(name)),
+    query: (text) => once(queries, text, () => catalog.query(text)),
+    names: () => (names ??= catalog.names()),
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * The settings that no plan of this version carries. Those that would protect something are refused, because running
+ * without them would be unsafe and silent; of the others every name is checked, so that a typing error does not wait
+ * for the version that uses them. Called by `compile.ts` once per project and per endpoint.
+ */
+import type { Columns, Table } from "../column.ts";
+import { faultAt } from "./document.ts";
+import type { Fault } from "./faults.ts";
+import { scopeOf, type Reading } from "./plans.ts";
+import { hasHeaderParameter } from "./query-text.ts";
+import type { ProjectConfig } from "./read.ts";
+import { readRules } from "./rule-plan.ts";
+import type { Survey } from "./survey.ts";
+
+const unavailable =
+  "no such setting: it is not available in this version, and ignoring it would not be safe";
+
+/** Protection that project.json asks for and this version does not give. */
+export function unsafeProjectSettings({
+  document,
+  auth,
+  rateLimit,
+  locking,
+}: ProjectConfig): Fault[] {
+  const isAsked: readonly (readonly [boolean, readonly string[]])[] = [
+    [Object.keys(auth ?? {}).length > 0, ["auth"]],
+    [Object.keys(rateLimit ?? {}).length > 0, ["rateLimit"]],
+    [locking.enabled, ["locking", "enabled"]],
+    [locking.enforceResourceLocks, ["locking", "enforceResourceLocks"]],
+  ];
+  // auth may hold a secret, so what was found is not repeated.
+  return isAsked.flatMap(([asked, path]) =>
+    asked
+      ? [faultAt(document, path, { found: "a setting that is switched on", expected: unavailable })]
+      : [],
+  );
+}
+
+/** The same for an endpoint. */
+export function refuseUnsafe(survey: Survey): void {
+  const { access, rowScope, components, hiddenFields, readOnlyFields } = survey.payload;
+  for (const [name, value] of Object.entries({ access, rowScope, components })) {
+    if (value !== undefined && Object.keys(value).length > 0)
+      survey.fault([name], { expected: unavailable });
+  }
+  for (const [name, value] of Object.entries({ hiddenFields, readOnlyFields })) {
+    if (!Array.isArray(value))
+      survey.fault([name], { expected: `a list for everybody; lists per role: ${unavailable}` });
+  }
+}
+
+/** Names in the settings of actions that are not built yet. */
+export async function checkUnbuilt(
+  survey: Survey,
+  table: Table | null,
+  reading: Reading | null,
+): Promise<void> {
+  const { payload } = survey;
+  const detailQuery =
+    payload.detailQuery === undefined
+      ? null
+      : survey.queryText(payload.detailQuery, ["detailQuery"]);
+  if (detailQuery !== null && !hasHeaderParameter(detailQuery)) {
+    survey.fault(["detailQuery"], { expected: "a query with the parameter :header_id" });
+  }
+  if (reading) {
+    scopeOf(survey, "lookup", reading);
+    checkLookup(survey, reading);
+    await checkJoins(survey, reading);
+  }
+  if (table) {
+    await checkImport(survey, table);
+    const { statusField } = payload.workflow ?? {};
+    if (statusField !== undefined) {
+      survey.column(
+        statusField,
+        table.columns,
+        ["workflow", "statusField"],
+        `the table ${table.name}`,
+      );
+    }
+  }
+  await checkMasterDetail(survey, table);
+  for (const [index, name] of (payload.cacheDependsOn ?? []).entries())
+    await survey.table(name, ["cacheDependsOn", index]);
+  if (payload.dateTimeFields !== undefined)
+    survey.notice("dateTimeFields is not available in this version; dates are ISO 8601");
+}
+
+function checkLookup(survey: Survey, { columns, label }: Reading): void {
+  const lookup = survey.payload.fieldNameLookup;
+  if (lookup?.id !== undefined) survey.column(lookup.id, columns, ["fieldNameLookup", "id"], label);
+  if (lookup?.text === undefined) return;
+  const path = ["fieldNameLookup", "text"];
+  for (const part of lookup.text.split(/('(?:[^']|'')*'|\|\|)/).map((text) => text.trim())) {
+    if (part === "" || part === "||" || /^'.*'$/s.test(part)) continue;
+    if (/^\w+$/.test(part)) survey.column(part, columns, path, label);
+    else survey.fault(path, { expected: "columns and quoted texts joined with ||" });
+  }
+}
+
+async function checkJoins(survey: Survey, { columns, label }: Reading): Promise<void> {
+  for (const [name, join] of Object.entries(survey.payload.aggregateConfig?.joins ?? {})) {
+    const path = ["aggregateConfig", "joins", name];
+    survey.column(join.sourceField, columns, [...path, "sourceField"], label);
+    const joined = await survey.table(join.tableName, [...path, "tableName"]);
+    if (!joined) continue;
+    survey.column(
+      join.targetField,
+      joined.columns,
+      [...path, "targetField"],
+      `the table ${joined.name}`,
+    );
+    survey.columns(join.fields, joined.columns, [...path, "fields"], `the table ${joined.name}`);
+  }
+}
+
+async function checkImport(survey: Survey, table: Table): Promise<void> {
+  const config = survey.payload.importConfig;
+  if (!config) return;
+  const of = `the table ${table.name}`;
+  survey.columns(config.upsertKeys, table.columns, ["importConfig", "upsertKeys"], of);
+  survey.columns(config.requiredFields, table.columns, ["importConfig", "requiredFields"], of);
+  for (const [heading, lookup] of Object.entries(config.lookupFields)) {
+    const path = ["importConfig", "lookupFields", heading];
+    survey.column(lookup.targetField, table.columns, [...path, "targetField"], of);
+    const target = await survey.table(lookup.targetTable, [...path, "targetTable"]);
+    if (!target) continue;
+    survey.column(
+      lookup.lookupField,
+      target.columns,
+      [...path, "lookupField"],
+      `the table ${target.name}`,
+    );
+    if (lookup.idField !== undefined) {
+      survey.column(
+        lookup.idField,
+        target.columns,
+        [...path, "idField"],
+        `the table ${target.name}`,
+      );
+    }
+  }
+}
+
+async function checkMasterDetail(survey: Survey, header: Table | null): Promise<void> {
+  const { masterDetail, calculation } = survey.payload;
+  if (!masterDetail) {
+    if (calculation)
+      survey.fault(["calculation"], {
+        expected: "a masterDetail beside it: the formulas are over its details",
+      });
+    return;
+  }
+  const details = await survey.table(masterDetail.detailTable, ["masterDetail", "detailTable"]);
+  if (!details) return;
+  const { columns } = details;
+  const of = `the table ${details.name}`;
+  const { primaryKey, fieldName, requiredFields, fieldValidation } = masterDetail.detailConfig;
+  const path = ["masterDetail", "detailConfig"];
+  survey.column(masterDetail.foreignKey, columns, ["masterDetail", "foreignKey"], of);
+  if (primaryKey !== undefined) survey.column(primaryKey, columns, [...path, "primaryKey"], of);
+  survey.columns(fieldName ?? [], columns, [...path, "fieldName"], of);
+  survey.columns(requiredFields, columns, [...path, "requiredFields"], of);
+  readRules(survey, fieldValidation, columns, [...path, "fieldValidation"], of);
+  checkFormulas(survey, { header, columns, of });
+}
+
+function checkFormulas(
+  survey: Survey,
+  { header, columns, of }: { header: Table | null; columns: Columns; of: string },
+): void {
+  for (const [name, formula] of Object.entries(survey.payload.calculation?.detail ?? {})) {
+    const path = ["calculation", "detail", name];
+    survey.column(name, columns, path, of);
+    if (/[^\w\s.+\-*/()]/.test(formula))
+      survey.fault(path, { expected: "columns, numbers, + - * / and parentheses" });
+    else
+      for (const field of formula.match(/\b[A-Za-z_]\w*/g) ?? [])
+        survey.column(field, columns, path, of);
+  }
+  for (const [name, formula] of Object.entries(survey.payload.calculation?.header ?? {})) {
+    const path = ["calculation", "header", name];
+    if (header) survey.column(name, header.columns, path, `the table ${header.name}`);
+    const match = /^\s*(?:COUNT\s*\(\s*\*\s*\)|(?:SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i.exec(
+      formula,
+    );
+    if (!match)
+      survey.fault(path, {
+        expected: "COUNT(*), or SUM, AVG, MIN or MAX of a column of the details",
+      });
+    else if (match[1] !== undefined) survey.column(match[1], columns, path, of);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What a configuration becomes: frozen plans that a request looks up and runs. `core/config/compile.ts` makes
+ * them once, at start, from the files and from what the database says of its tables (`column.ts`). No request changes
+ * them, and no name from a request gets past them: names are looked up here.
+ */
+import type { Column, Columns, Source, Table } from "./column.ts";
+import type { Rules } from "./rules.ts";
+import type { Condition } from "./statement.ts";
+
+/** The audit columns that the table really has; an absent one is skipped. */
+export interface AuditColumns {
+  readonly createdAt: Column | null;
+  readonly createdBy: Column | null;
+  readonly updatedAt: Column | null;
+  readonly updatedBy: Column | null;
+}
+
+/** One field that `adjust` may change, and the smallest result that it may have. */
+export interface AdjustField {
+  readonly column: Column;
+  /** Exact decimal text; null = no minimum beyond the column's own range. */
+  readonly min: string | null;
+}
+
+export interface AdjustPlan {
+  readonly reasonRequired: boolean;
+  readonly fields: ReadonlyMap<string, AdjustField>;
+}
+
+/** Details that `delete` removes before their header. */
+export interface Cascade {
+  readonly table: Table;
+  /** The detail column that holds the header's key. */
+  readonly foreignKey: Column;
+  readonly key: Column | null;
+}
+
+/** What a writing action needs; present only for an entity with a table and a single-column key. */
+export interface WritePlan {
+  readonly table: Table;
+  readonly key: Column;
+  /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
+  readonly shown: Columns;
+  /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  readonly cascade: Cascade | null;
+  /** True when reading goes through a view or query, so that a written record is read back through it. */
+  readonly readBack: boolean;
+}
+
+/** What the reading actions need. */
+export interface ReadPlan {
+  readonly source: Source;
+  /** Columns that a request may name and that answers show, in order. */
+  readonly columns: Columns;
+  /** The primary key, when the source has it: the last sort column, so that every list has one order. */
+  readonly key: Column | null;
+  /** What the operator adds to every read; a request can only narrow it. */
+  readonly scope: Condition | null;
+  /** The columns that say when the row changed last; null where the source lacks them. */
+  readonly updatedAt: Column | null;
+  readonly createdAt: Column | null;
+}
+
+/** One configured endpoint, compiled. */
+export interface Entity {
+  readonly project: string;
+  /** The endpoint: the file's name, and a segment of the URL. */
+  readonly name: string;
+  /** Names of the catalog's actions that the configuration switches on. */
+  readonly enabled: ReadonlySet<string>;
+  readonly read: ReadPlan | null;
+  readonly write: WritePlan | null;
+  readonly rules: Rules;
+  readonly adjust: AdjustPlan | null;
+}

@@ -1,0 +1,67 @@
+/**
+ * The one type of error that the service answers. Core and the engines throw it, `app/errors.ts` holds the
+ * table from its kind to the HTTP status and the public error name; nothing else decides what a client sees.
+ */
+
+export type ErrorKind =
+  | "invalidPayload"
+  | "invalidParameter"
+  | "invalidField"
+  | "validationFailed"
+  /** A written value points at a row that does not exist. */
+  | "foreignKeyMissing"
+  | "notFound"
+  | "methodNotAllowed"
+  | "duplicateEntry"
+  /** A row cannot be deleted while others point at it. */
+  | "foreignKeyInUse"
+  | "constraintViolation"
+  | "preconditionFailed"
+  | "payloadTooLarge"
+  | "unsupportedMediaType"
+  | "unavailable"
+  | "internal";
+
+/** Field name to messages, as the `errors` member of an answer shows it. */
+export type FieldErrors = Record<string, string[]>;
+
+export interface AppErrorOptions {
+  errors?: FieldErrors;
+  /** HTTP methods that the resource takes; for `methodNotAllowed`. */
+  allow?: readonly string[];
+  /** What went wrong underneath: logged, never answered. */
+  cause?: unknown;
+}
+
+/** A failure with a message that is fit for the client. `cause` is for the log alone. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly kind: ErrorKind;
+  readonly errors: FieldErrors | undefined;
+  readonly allow: readonly string[] | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.kind = kind;
+    this.errors = options.errors;
+    this.allow = options.allow;
+  }
+}
+
+export const invalidPayload = (message: string): AppError =>
+  new AppError("invalidPayload", message);
+
+export const invalidParameter = (message: string): AppError =>
+  new AppError("invalidParameter", message);
+
+export const invalidField = (message: string): AppError => new AppError("invalidField", message);
+
+/** Messages of all failing fields at once; the answer's own message is the fixed `Invalid data`. */
+export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError =>
+  new AppError("validationFailed", "Invalid data", { errors, cause });
+
+export const notFound = (message: string): AppError => new AppError("notFound", message);
+
+/** The database or another part that is needed cannot be reached or took too long. */
+export const unavailable = (message: string, cause?: unknown): AppError =>
+  new AppError("unavailable", message, { cause });

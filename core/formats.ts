@@ -1,0 +1,117 @@
+/**
+ * The text forms of values that JSON has no type for: dates, times, instants and bytes. Reading is strict: a text that
+ * does not name exactly one real value is null. Pure functions without clock and time zone; `core/values.ts` calls them.
+ */
+
+const dateText = /^\d{4}-\d\d-\d\d$/;
+const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.0+)?)?$/;
+const timestampText =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
+
+/** Whether the text is `YYYY-MM-DD` and that day exists, in the years 1 to 9999. */
+export function isDate(text: string): boolean {
+  if (!dateText.test(text)) return false;
+  const year = Number(text.slice(0, 4));
+  const month = Number(text.slice(5, 7));
+  const day = Number(text.slice(8, 10));
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
+}
+
+/** `HH:mm:ss` of a time of day with or without seconds; null when it is none. A fraction must be zero. */
+export function readTime(text: string): string | null {
+  const match = timeText.exec(text);
+  if (!match) return null;
+  const [, hour, minute, second = "00"] = match;
+  return isTimeOfDay(hour!, minute!, second) ? `${hour}:${minute}:${second}` : null;
+}
+
+/** An instant: `iso` is UTC with milliseconds; `fraction` holds the digits of the second's fraction that were given. */
+export interface Instant {
+  readonly iso: string;
+  readonly fraction: string;
+}
+
+/**
+ * The instant of an ISO 8601 text: a date, then `T` or a blank, hours, minutes, and optionally seconds, fraction and zone.
+ * Without zone it is UTC, a bare date is its midnight. Null when it is none, or outside the years 1 to 9999 in UTC.
+ */
+export function readTimestamp(text: string): Instant | null {
+  const match = timestampText.exec(text);
+  if (!match) return null;
+  const [
+    ,
+    date,
+    hour = "00",
+    minute = "00",
+    second = "00",
+    fraction = "",
+    sign,
+    zoneHour,
+    zoneMinute = "00",
+  ] = match;
+  if (!isDate(date!) || !isTimeOfDay(hour, minute, second)) return null;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
+  const iso = `${date}T${hour}:${minute}:${second}.${milliseconds}Z`;
+  if (sign === undefined) return { iso, fraction };
+  if (!isTimeOfDay(zoneHour!, zoneMinute, "00")) return null;
+  const offsetMs = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000;
+  const shifted = new Date(Date.parse(iso) + (sign === "+" ? -offsetMs : offsetMs));
+  const year = shifted.getUTCFullYear();
+  return year < 1 || year > 9999 ? null : { iso: shifted.toISOString(), fraction };
+}
+
+/** A text that sorts by time: ISO 8601 UTC for dates and timestamps, `HH:mm:ss` for times of day; null for all else. */
+export function momentOf(value: unknown): string | null {
+  return typeof value === "string" ? (readTimestamp(value)?.iso ?? readTime(value)) : null;
+}
+
+const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const base64Codes = Uint8Array.from(base64Alphabet, (digit) => digit.charCodeAt(0));
+const asciiDecoder = new TextDecoder("latin1");
+
+/** Base64 of the bytes, standard alphabet, padded. Written by hand: `btoa` wants a string first, and takes several times as long. */
+export function toBase64(bytes: Uint8Array): string {
+  const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4).fill("=".charCodeAt(0));
+  const whole = bytes.length - (bytes.length % 3);
+  let to = 0;
+  for (let at = 0; at < whole; at += 3) {
+    const bits = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    codes[to++] = base64Codes[bits >> 18]!;
+    codes[to++] = base64Codes[(bits >> 12) & 63]!;
+    codes[to++] = base64Codes[(bits >> 6) & 63]!;
+    codes[to++] = base64Codes[bits & 63]!;
+  }
+  if (whole < bytes.length) {
+    const bits = (bytes[whole]! << 16) | ((bytes[whole + 1] ?? 0) << 8);
+    codes[to++] = base64Codes[bits >> 18]!;
+    codes[to++] = base64Codes[(bits >> 12) & 63]!;
+    if (bytes.length - whole === 2) codes[to] = base64Codes[(bits >> 6) & 63]!;
+  }
+  return asciiDecoder.decode(codes);
+}
+
+const base64Text = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The bytes of a base64 text, padded or not; null for any other text, also where unused bits are not zero. */
+export function fromBase64(text: string): Uint8Array | null {
+  if (!base64Text.test(text)) return null;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  if (padding > 0 && text.length % 4 !== 0) return null;
+  const digits = text.length - padding;
+  const rest = digits % 4;
+  if (rest === 1) return null;
+  const last = rest === 0 ? 0 : base64Alphabet.indexOf(text[digits - 1]!);
+  if (last & (rest === 2 ? 15 : 3)) return null;
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+const isTimeOfDay = (hour: string, minute: string, second: string): boolean =>
+  hour <= "23" && minute <= "59" && second <= "59";
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}

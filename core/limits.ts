@@ -1,0 +1,38 @@
+/** Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and `app/env.ts`. */
+export const limits = {
+  /** Nesting of a request's JSON. */
+  jsonDepthMax: 32,
+  /** Nesting of groups in a `where`. */
+  whereDepthMax: 5,
+  whereConditionsMax: 100,
+  /** Values of one IN. */
+  inValuesMax: 1000,
+  perPageMax: 100,
+  perPageDefault: 10,
+  limitMax: 5000,
+  limitDefault: 1000,
+  /** Characters of a number's text; longer ones would cost time and no column holds them. */
+  decimalLengthMax: 20_000,
+  /** Power of ten of a number with an exponent: 1e400000000 must not become 400 MB of zeros. */
+  decimalExponentMax: 1_000,
+  /** Characters of a text that a pattern or format is tried on; what is longer fails the test unseen. */
+  testedTextLengthMax: 10_000,
+  /** Characters of a LIKE pattern or a search text. */
+  patternLengthMax: 10_000,
+  /** Items of one `adjustments`. */
+  adjustmentsMax: 100,
+  /** However slow the database is, a request is answered within this time. */
+  requestDeadlineMs: 15_000,
+  /** Waiting for a free connection. */
+  acquireTimeoutMs: 5_000,
+  /** Opening a connection. */
+  connectTimeoutMs: 5_000,
+  /** Callers that may wait for a connection at the same time. */
+  acquireQueueMax: 10_000,
+  /** Tries of a transaction that the database gave up (deadlock, serialization failure), the first included. */
+  transactionTriesMax: 4,
+  /** Texts of statements that are kept printed, and prepared per connection. */
+  statementShapesMax: 500,
+  /** SIGTERM: running requests may take this long to finish. */
+  drainTimeoutMs: 8_000,
+} as const;

@@ -1,0 +1,149 @@
+/**
+ * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
+ * from values that `core/values.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
+ */
+import type { Column, Source, Table } from "./column.ts";
+
+/**
+ * A value on its way into the database, in the one form for its column's type that `accept` in `core/values.ts` makes:
+ * text, uuid (lower case), other: string. integer: bigint. decimal: plain digits as string (`-12.5`). float: number.
+ * boolean: boolean. date: `YYYY-MM-DD`. timestamp: `YYYY-MM-DDTHH:mm:ss.sssZ`. time: `HH:mm:ss`.
+ * json: JSON text. array: JSON text of an array. bytes: Uint8Array.
+ */
+export type Scalar = string | number | bigint | boolean | Uint8Array | null;
+
+export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** A WHERE as a tree. A group without members is true for `and` and false for `or`. */
+export type Condition =
+  | { readonly kind: "and" | "or"; readonly members: readonly Condition[] }
+  /** `value` is never null here: that is `null`. */
+  | {
+      readonly kind: "compare";
+      readonly column: Column;
+      readonly operator: Comparison;
+      readonly value: Scalar;
+    }
+  | { readonly kind: "null"; readonly column: Column; readonly negated: boolean }
+  /** No values: no row matches (negated: every row whose column is not null). */
+  | {
+      readonly kind: "in";
+      readonly column: Column;
+      readonly values: readonly Scalar[];
+      readonly negated: boolean;
+    }
+  | {
+      readonly kind: "between";
+      readonly column: Column;
+      readonly low: Scalar;
+      readonly high: Scalar;
+      readonly negated: boolean;
+    }
+  /** The client's own `%` and `_`, over the text that the column shows. `ignoreCase` false: the engine's own rule. */
+  | {
+      readonly kind: "like";
+      readonly column: Column;
+      readonly pattern: string;
+      readonly negated: boolean;
+      readonly ignoreCase: boolean;
+    }
+  /** The literal text occurs in what the column shows, whatever the case (Unicode), on every engine alike. */
+  | { readonly kind: "contains"; readonly column: Column; readonly text: string };
+
+/** Nulls sort as smaller than every value, on every engine. */
+export interface Sort {
+  readonly column: Column;
+  readonly direction: "asc" | "desc";
+}
+
+export interface Select {
+  readonly kind: "select";
+  readonly source: Source;
+  /** At least one. */
+  readonly columns: readonly Column[];
+  readonly where: Condition | null;
+  readonly sort: readonly Sort[];
+  readonly limit: number | null;
+  readonly offset: number;
+  /** True: the rows stay locked against other writers until the transaction ends (tables only). */
+  readonly lock: boolean;
+}
+
+export interface Count {
+  readonly kind: "count";
+  readonly source: Source;
+  readonly where: Condition | null;
+}
+
+/** What an INSERT or UPDATE stores in a column. */
+export type Assignment =
+  | { readonly kind: "set"; readonly column: Column; readonly value: Scalar }
+  /** column = column + delta, computed by the database, exact for integers and decimals. `delta` is decimal text. */
+  | { readonly kind: "add"; readonly column: Column; readonly delta: string }
+  /**
+   * The time of a change: `now`, or one unit of the column's precision (at least a millisecond) after the later of this column's and `after`'s
+   * old value where that is not earlier than `now`, so that it grows with every change of a row. Columns that keep whole
+   * seconds take `now` as it is.
+   */
+  | {
+      readonly kind: "stamp";
+      readonly column: Column;
+      readonly after: Column | null;
+      readonly now: string;
+    };
+
+export interface Insert {
+  readonly kind: "insert";
+  readonly table: Table;
+  readonly key: Column;
+  /** The columns that the rows give, in their order; the database fills the others. */
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Scalar[])[];
+  /** What of the stored rows is answered. */
+  readonly returning: readonly Column[];
+}
+
+/** Changes the one row that `key` names, if `guard` holds for it. */
+export interface UpdateOne {
+  readonly kind: "update";
+  readonly table: Table;
+  readonly key: Column;
+  readonly keyValue: Scalar;
+  readonly guard: Condition | null;
+  /** At least one. */
+  readonly set: readonly Assignment[];
+  readonly returning: readonly Column[];
+}
+
+/** Deletes every row that matches. `where` is never empty: the compiler refuses a DELETE without a condition. */
+export interface Delete {
+  readonly kind: "delete";
+  readonly table: Table;
+  readonly key: Column | null;
+  readonly where: Condition;
+  /** What of the deleted rows is answered; empty = only their number matters. */
+  readonly returning: readonly Column[];
+}
+
+export type Statement = Select | Count | Insert | UpdateOne | Delete;
+
+/** All of the conditions that are there; null when there is none. */
+export function allOf(...conditions: readonly (Condition | null)[]): Condition | null {
+  const members = conditions.filter((condition) => condition !== null);
+  if (members.length === 0) return null;
+  return members.length === 1 ? members[0]! : { kind: "and", members };
+}
+
+/** Where to read a table's rows. */
+export const sourceOf = (table: Table): Source => ({
+  kind: "table",
+  schema: table.schema,
+  name: table.name,
+});
+
+/** The row or rows whose column holds the value; a null value means IS NULL. */
+export function equals(column: Column, value: Scalar): Condition {
+  return value === null
+    ? { kind: "null", column, negated: false }
+    : { kind: "compare", column, operator: "=", value };
+}
