@@ -1,0 +1,99 @@
+/**
+ * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
+ * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
+ */
+import { limits } from "../core/limits.ts";
+import type { Json, Row } from "../core/ports.ts";
+import type { Statement } from "../core/statement.ts";
+import type { Dialect, RawRow } from "./engine.ts";
+import { print, type Printed } from "./print.ts";
+import { type Shape, shapeOf } from "./shape.ts";
+
+export { bareQuery } from "./print.ts";
+
+export interface Compiled {
+  readonly text: string;
+  readonly params: unknown[];
+  /** Whether the text is worth being kept prepared. */
+  readonly reuse: boolean;
+  /** Turns the driver's rows into the rows that answers show, in place. */
+  readonly decode: (rows: RawRow[]) => Row[];
+}
+
+interface Kept extends Printed {
+  readonly decode: (rows: RawRow[]) => Row[];
+}
+
+/** Longer texts (INSERTs of many rows, long lists) are large to keep, and seldom the same twice. */
+const reusableParamsMax = 256;
+
+/**
+ * A compiler with its own store of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
+ * names with a NUL character, and (as a fault of the request) more parameters than the engine takes.
+ */
+export function createCompiler(
+  dialect: Dialect,
+  shapesMax: number = limits.statementShapesMax,
+): (statement: Statement) => Compiled {
+  const kept = new Map<string, Kept>();
+  return (statement) => {
+    const shape = shapeOf(statement);
+    let printed = kept.get(shape.key);
+    if (printed === undefined) {
+      printed = { ...print(dialect, statement, shape), decode: decoderOf(dialect, statement) };
+      if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
+      kept.set(shape.key, printed);
+    } else if (kept.size > shapesMax / 2) {
+      // Moves the text behind the others, so that the first in the map is the one unused for longest.
+      kept.delete(shape.key);
+      kept.set(shape.key, printed);
+    }
+    return {
+      text: printed.text,
+      params: bindAll(dialect, shape, printed.order),
+      reuse: printed.order.length <= reusableParamsMax,
+      decode: printed.decode,
+    };
+  };
+}
+
+function bindAll(
+  dialect: Dialect,
+  { values, columns }: Shape,
+  order: readonly number[],
+): unknown[] {
+  const params: unknown[] = [];
+  for (const place of order) {
+    const value = values[place]!;
+    const column = columns[place]!;
+    params.push(value === null || column === null ? value : dialect.bind(column, value));
+  }
+  return params;
+}
+
+function decoderOf(dialect: Dialect, statement: Statement): (rows: RawRow[]) => Row[] {
+  const columns =
+    statement.kind === "count"
+      ? []
+      : statement.kind === "select"
+        ? statement.columns
+        : statement.returning;
+  const names: string[] = [];
+  const decoders: ((raw: unknown) => Json)[] = [];
+  for (const column of columns) {
+    const decode = dialect.decode(column);
+    if (decode === null) continue;
+    names.push(column.name);
+    decoders.push(decode);
+  }
+  return (rows) => {
+    for (const row of rows) {
+      for (let at = 0; at < names.length; at++) {
+        const name = names[at]!;
+        const raw = row[name];
+        if (raw !== null) row[name] = decoders[at]!(raw);
+      }
+    }
+    return rows as Row[];
+  };
+}

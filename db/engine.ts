@@ -1,0 +1,124 @@
+/**
+ * The complete list of what PostgreSQL, MySQL/MariaDB and SQLite disagree on. Each engine is one folder that implements
+ * `Engine`; `db.ts`, `compile.ts` and `pool.ts` are written once, over these two interfaces.
+ */
+import type { SQL } from "drizzle-orm/sql/sql";
+import type { Column, Table } from "../core/column.ts";
+import type { Json } from "../core/ports.ts";
+import type { Scalar } from "../core/statement.ts";
+
+/** A row as the driver gives it. */
+export type RawRow = Record<string, unknown>;
+
+export interface RawResult {
+  readonly rows: RawRow[];
+  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed). */
+  readonly matched: number;
+  /** The first key that the database generated; null where the engine answers rows instead. */
+  readonly insertId: bigint | null;
+}
+
+/** One session with the database, used by one caller at a time (`pool.ts` sees to it). It never reconnects by itself. */
+export interface Connection {
+  /** False once it broke or was destroyed; every further `run` rejects. */
+  readonly alive: boolean;
+  /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
+  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
+  /** Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. */
+  stream(text: string, params: readonly unknown[], batchRows: number): AsyncIterable<RawRow[]>;
+  /** Says good-bye to the server; never hangs for longer than a second. */
+  close(): Promise<void>;
+  /** At once, whatever is under way: a pending `run` rejects. Never throws. */
+  destroy(): void;
+}
+
+/** What a driver's error means. `columns` and `constraint` as far as the engine tells. */
+export interface Failure {
+  readonly kind:
+    | "duplicate"
+    | "foreignKeyMissing"
+    | "foreignKeyInUse"
+    | "notNull"
+    | "check"
+    | "tooLong"
+    | "outOfRange"
+    | "badValue"
+    /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
+    | "conflict"
+    /** The server stopped the statement: it took too long. */
+    | "timeout"
+    /** Refused, lost, or not to be had. */
+    | "connection"
+    | "unknown";
+  readonly columns?: readonly string[];
+  /** Name of the violated constraint or index; `db.ts` finds its columns in the table. */
+  readonly constraint?: string;
+}
+
+/** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
+export interface Dialect {
+  readonly quote: '"' | "`";
+  /** `index` counts from 0. */
+  placeholder(index: number): string;
+  /** The placeholder of a value that is compared with or stored in the column, with the cast that it needs. */
+  param(column: Column, placeholder: SQL): SQL;
+  /** The value as the driver must get it for that placeholder. Never called with null. */
+  bind(column: Column, value: Exclude<Scalar, null>): unknown;
+  /** A selected column: `name` itself, or an expression (it gets the column's name as alias). Also used after RETURNING. */
+  output(column: Column, name: SQL): SQL;
+  /** From the driver's value (never null) to the JSON value; null when it is that already. */
+  decode(column: Column): ((raw: unknown) => Json) | null;
+  /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
+  textOf(column: Column, name: SQL): SQL | null;
+  /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
+  like(text: SQL, pattern: SQL, options: { ignoreCase: boolean; ascii: boolean }): SQL;
+  /** An ORDER BY term with nulls smallest. */
+  sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
+  /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */
+  add(column: Column, name: SQL, delta: SQL): SQL;
+  /** Right side of a `stamp` assignment (see statement.ts). */
+  stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL;
+  /**
+   * How the column, or a value for it, enters a comparison, where that is not itself. `term` is `name` for the column,
+   * else the placeholder as `param` printed it.
+   */
+  comparand?(column: Column, term: SQL, name: SQL): SQL;
+  /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
+  limit(limit: SQL | null, offset: SQL): SQL;
+  /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */
+  readonly returning: boolean;
+  /** True: SELECT … FOR UPDATE exists. */
+  readonly rowLocks: boolean;
+  /** Most parameters of one statement. */
+  readonly paramsMax: number;
+}
+
+export interface EngineOptions {
+  /** Connections; SQLite: readers (it has one writer besides). */
+  readonly connectionsMax: number;
+  /** 0 = none. Handed to the server where it can enforce it. */
+  readonly statementTimeoutMs: number;
+  readonly decimals: "number" | "string";
+}
+
+export interface Engine {
+  readonly name: "postgres" | "mysql" | "sqlite";
+  readonly dialect: Dialect;
+  /** True: writes go through one connection of their own, in a fair queue (SQLite). */
+  readonly singleWriter: boolean;
+  /** Where there can be only so many connections in all, whatever was asked for (SQLite in memory: one). */
+  readonly connectionsMax?: number;
+  connect(role: "read" | "write"): Promise<Connection>;
+  /** Statements that open a transaction. */
+  readonly begin: readonly string[];
+  /** What the driver's error means. */
+  failure(error: unknown): Failure;
+  /** Null when there is no such table or view. `schema` null = the default one. */
+  table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
+  names(connection: Connection): Promise<readonly string[]>;
+  /** `text` comes without the semicolon that may end it. */
+  query(connection: Connection, text: string): Promise<readonly Column[]>;
+}
+
+/** Each engine's folder exports this, and `open.ts` imports it when a URL asks for it. */
+export type OpenEngine = (url: string, options: EngineOptions) => Promise<Engine>;

@@ -1,0 +1,88 @@
+/**
+ * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
+ * errors (`failure.ts`). `db/open.ts` imports this when a URL asks for it; nothing connects before the first `connect`.
+ */
+import type { ConnectionOptions } from "mysql2";
+import type { Engine, EngineOptions } from "../engine.ts";
+import { readNames, readQuery, readTable } from "./catalog.ts";
+import { type MysqlConnection, openConnection } from "./connection.ts";
+import { createDialect } from "./dialect.ts";
+import { failure } from "./failure.ts";
+
+/**
+ * `url`: `mysql:` or `mariadb:`, with a database, and at most `ssl-mode` (`disabled`, `required`, `verify_ca`, `verify_identity`), `ssl`
+ * (`true`, or the driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
+ */
+export async function open(url: string, options: EngineOptions): Promise<Engine> {
+  const target = targetOf(new URL(url));
+  return {
+    name: "mysql",
+    dialect: createDialect(options.decimals),
+    singleWriter: false,
+    connect: () => openConnection(target, options.statementTimeoutMs),
+    begin: ["start transaction"],
+    failure,
+    table: readTable,
+    names: readNames,
+    // The pool lends what `connect` made.
+    query: (connection, text) => readQuery(connection as MysqlConnection, text),
+  };
+}
+
+function targetOf(url: URL): ConnectionOptions {
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (database === "") throw new Error("The database URL names no database: mysql://host/database");
+  const target: ConnectionOptions = {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 3306 : Number(url.port),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database,
+  };
+  for (const [name, value] of url.searchParams) {
+    if (name === "socketPath") target.socketPath = value;
+    else if (name === "ssl") target.ssl = tlsOptions(value);
+    else if (name === "ssl-mode" || name === "sslmode") target.ssl = tlsMode(name, value);
+    else
+      throw new Error(
+        `The database URL has an unknown option "${name}"; known: ssl-mode, ssl, socketPath`,
+      );
+  }
+  if (target.ssl === undefined) delete target.ssl;
+  return target;
+}
+
+type Tls = Exclude<ConnectionOptions["ssl"], string>;
+
+function tlsMode(name: string, mode: string): Tls {
+  switch (mode.toLowerCase().replace("-", "_")) {
+    case "disable":
+    case "disabled":
+      return undefined;
+    case "require":
+    case "required":
+      return { rejectUnauthorized: false };
+    case "verify_ca":
+      return { rejectUnauthorized: true };
+    case "verify_full":
+    case "verify_identity":
+      return { rejectUnauthorized: true, verifyIdentity: true };
+    default:
+      throw new Error(
+        `The database URL's ${name} is "${mode}"; it may be disabled, required, verify_ca or verify_identity`,
+      );
+  }
+}
+
+function tlsOptions(text: string): Tls {
+  if (text === "false") return undefined;
+  if (text === "true") return tlsMode("ssl", "verify_identity");
+  let options: unknown;
+  try {
+    options = JSON.parse(text);
+  } catch {
+    options = null;
+  }
+  if (typeof options === "object" && options !== null) return options;
+  throw new Error("The database URL's ssl is neither true nor false nor a JSON object");
+}

@@ -1,0 +1,131 @@
+/**
+ * What an error of MySQL, MariaDB or their driver means. The number decides; names of columns and constraints stand only in the
+ * message, so they are read from its fixed end or beginning, where no client's value can pose as one. Called by `db.ts` for every
+ * statement that failed, and by `connection.ts`.
+ */
+import type { Failure } from "../engine.ts";
+
+/** The fields of mysql2's errors: the server's have `errno` and `sqlMessage`, those of the socket a `code`. */
+interface DriverError {
+  readonly errno?: unknown;
+  readonly code?: unknown;
+  readonly fatal?: unknown;
+  readonly sqlMessage?: unknown;
+}
+
+/** The meaning of an error that a connection's `run` or `connect` rejected with. */
+export function failure(error: unknown): Failure {
+  if (typeof error !== "object" || error === null) return { kind: "unknown" };
+  const { errno, code, fatal, sqlMessage } = error as DriverError;
+  const kind = typeof errno === "number" ? kinds.get(errno) : undefined;
+  if (kind === undefined)
+    return { kind: fatal === true || isLost(code) ? "connection" : "unknown" };
+  const message = typeof sqlMessage === "string" ? sqlMessage : "";
+  const constraint = constraintOf(kind, message);
+  if (kind === "check" && constraint?.includes(".")) {
+    // MariaDB's check of a single column, as JSON has one: `table.column`.
+    return { kind, columns: [constraint.slice(constraint.indexOf(".") + 1)] };
+  }
+  if (constraint !== null) return { kind, constraint };
+  const column = columnOf(message);
+  return column === null ? { kind } : { kind, columns: [column] };
+}
+
+/** Codes of the socket (`ECONNRESET`), of TLS, and of the driver when its connection is gone. */
+const isLost = (code: unknown): boolean =>
+  typeof code === "string" &&
+  /^(E[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|CERT_\w+|.*_CERT.*)$/.test(code);
+
+/** By the server's number; MariaDB's own are those from 1900 to 1999 and from 4000 on. */
+const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kind"]>([
+  [1022, "duplicate"],
+  [1062, "duplicate"],
+  [1169, "duplicate"],
+  [1586, "duplicate"],
+  [1216, "foreignKeyMissing"],
+  [1452, "foreignKeyMissing"],
+  [1217, "foreignKeyInUse"],
+  [1451, "foreignKeyInUse"],
+  [1048, "notNull"],
+  [1263, "notNull"],
+  [1364, "notNull"],
+  [3819, "check"],
+  [4025, "check"],
+  [1406, "tooLong"],
+  [1264, "outOfRange"],
+  [1690, "outOfRange"],
+  [1916, "outOfRange"],
+  [1265, "badValue"],
+  [1292, "badValue"],
+  [1366, "badValue"],
+  [1411, "badValue"],
+  [1416, "badValue"],
+  [1525, "badValue"],
+  [3037, "badValue"],
+  [3140, "badValue"],
+  [3141, "badValue"],
+  [3156, "badValue"],
+  // Deadlock, lock wait, record changed since the snapshot, statement to be prepared again.
+  [1213, "conflict"],
+  [1205, "conflict"],
+  [1020, "conflict"],
+  [1615, "conflict"],
+  [3572, "conflict"],
+  [1317, "timeout"],
+  [1969, "timeout"],
+  [3024, "timeout"],
+  // Too many connections, refused, no such database, shutting down, killed, packets lost.
+  [1040, "connection"],
+  [1044, "connection"],
+  [1045, "connection"],
+  [1049, "connection"],
+  [1053, "connection"],
+  [1129, "connection"],
+  [1130, "connection"],
+  [1152, "connection"],
+  [1158, "connection"],
+  [1159, "connection"],
+  [1160, "connection"],
+  [1161, "connection"],
+  [1184, "connection"],
+  [1203, "connection"],
+  [1226, "connection"],
+  [1927, "connection"],
+  [3159, "connection"],
+  [3168, "connection"],
+  [4031, "connection"],
+  // After a fail-over the session is with a server that only reads.
+  [1290, "connection"],
+  [1836, "connection"],
+]);
+
+function constraintOf(kind: Failure["kind"], message: string): string | null {
+  switch (kind) {
+    case "duplicate":
+      // MySQL 8 puts the table before the key.
+      return /for key '(?:[^'.]*\.)?([^']*)'$/.exec(message)?.[1] ?? null;
+    case "foreignKeyMissing":
+    case "foreignKeyInUse":
+      return unquoted(/, CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY/.exec(message)?.[1]);
+    case "check":
+      return unquoted(
+        /^CONSTRAINT `((?:[^`]|``)+)` failed|^Check constraint '(.+)' is/
+          .exec(message)
+          ?.slice(1)
+          .find(Boolean),
+      );
+    default:
+      return null;
+  }
+}
+
+/** `Column 'a' cannot be null`, `Data too long for column 'a' at row 1`, ``… for column `db`.`t`.`a` at row 1``. */
+function columnOf(message: string): string | null {
+  const quoted =
+    /^(?:Column|Field) '(.+)' (?:cannot|doesn't)/.exec(message)?.[1] ??
+    /.*for column '([^']+)' at row \d+$/s.exec(message)?.[1] ??
+    /.*for column (?:`(?:[^`]|``)*`\.)*`((?:[^`]|``)+)` at row \d+$/s.exec(message)?.[1];
+  return unquoted(quoted);
+}
+
+const unquoted = (name: string | undefined): string | null => name?.replaceAll("``", "`") ?? null;

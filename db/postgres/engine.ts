@@ -1,0 +1,44 @@
+/**
+ * PostgreSQL as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
+ * errors (`failure.ts`). `db/open.ts` imports this when a URL asks for it; nothing connects before the first `connect`.
+ */
+import type { Engine, EngineOptions } from "../engine.ts";
+import { readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
+import { createConnector, type PostgresConnection } from "./connection.ts";
+import { createDialect } from "./dialect.ts";
+import { failure } from "./failure.ts";
+
+/**
+ * `url`: postgres: or postgresql:, with all that postgres.js takes in one (several hosts, `sslmode`, settings of the session).
+ * Rejects when it cannot be read; the server need not be there.
+ */
+export async function open(url: string, options: EngineOptions): Promise<Engine> {
+  const openConnection = createConnector(url, options.statementTimeoutMs);
+  /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
+  let foldingCollation: string | null | undefined;
+
+  async function connect(): Promise<PostgresConnection> {
+    const connection = await openConnection();
+    if (foldingCollation !== undefined) return connection;
+    try {
+      foldingCollation = await readFoldingCollation(connection);
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  return {
+    name: "postgres",
+    dialect: createDialect(options.decimals, () => foldingCollation ?? null),
+    singleWriter: false,
+    connect,
+    // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
+    begin: ["begin isolation level read committed"],
+    failure,
+    table: readTable,
+    names: readNames,
+    query: (connection, text) => readQuery(connection as PostgresConnection, text),
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * What an error of PostgreSQL or of its driver means. Only codes and fields decide, never a message: servers
+ * speak many languages. Called by `db.ts` for every statement that failed, and by `connection.ts`.
+ */
+import type { Failure } from "../engine.ts";
+
+/** The fields of a server's error as postgres.js hands them on; its own errors have a `code` alone. */
+interface DriverError {
+  readonly code?: unknown;
+  readonly severity?: unknown;
+  readonly routine?: unknown;
+  readonly table_name?: string;
+  readonly column_name?: string;
+  readonly constraint_name?: string;
+  /** The statement, attached by the driver. */
+  readonly query?: unknown;
+}
+
+/** The meaning of an error that a connection's `run` or `connect` rejected with. */
+export function failure(error: unknown): Failure {
+  if (typeof error !== "object" || error === null) return { kind: "unknown" };
+  const fields = error as DriverError;
+  if (typeof fields.code !== "string") return { kind: "unknown" };
+  if (typeof fields.severity !== "string")
+    return { kind: lost.test(fields.code) ? "connection" : "unknown" };
+  return {
+    kind: fields.code === "23503" ? brokenReference(fields) : kindOf(fields.code, fields.routine),
+    ...(fields.column_name ? { columns: [fields.column_name] } : {}),
+    ...(fields.constraint_name ? { constraint: fields.constraint_name } : {}),
+  };
+}
+
+/** Codes of the socket (`ECONNRESET`), of TLS and its certificates, and of the driver when its session is gone or refused. */
+const lost =
+  /^(E[A-Z]+|EAI_\w+|CONNECTION_\w+|CONNECT_TIMEOUT|SASL_\w+|ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
+
+/** By SQLSTATE, else by its class (the first two characters). */
+const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
+  ["23505", "duplicate"],
+  ["23P01", "duplicate"],
+  ["23001", "foreignKeyInUse"],
+  ["23502", "notNull"],
+  ["23514", "check"],
+  ["44000", "check"],
+  ["22001", "tooLong"],
+  ["22026", "tooLong"],
+  ["22003", "outOfRange"],
+  ["22007", "badValue"],
+  ["22008", "badValue"],
+  ["22021", "badValue"],
+  ["22023", "badValue"],
+  ["22030", "badValue"],
+  ["22P02", "badValue"],
+  ["22P03", "badValue"],
+  ["22P05", "badValue"],
+  ["2200N", "badValue"],
+  ["428C9", "badValue"],
+  ["42804", "badValue"],
+  // The type has no such operator (`json = json`); all names in our statements come from the catalog.
+  ["42883", "badValue"],
+  ["40001", "conflict"],
+  ["40P01", "conflict"],
+  ["55P03", "conflict"],
+  ["57014", "timeout"],
+  ["25P04", "timeout"],
+  ["25P03", "connection"],
+  // After a fail-over the session is with a server that only reads.
+  ["25006", "connection"],
+  ["53300", "connection"],
+  ["53400", "connection"],
+  ["57P", "connection"],
+  ["08", "connection"],
+  ["28", "connection"],
+  ["3D", "connection"],
+]);
+
+/** Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it anew. */
+const staleStatement: ReadonlySet<unknown> = new Set([
+  "RevalidateCachedQuery",
+  "FetchPreparedStatement",
+]);
+
+function kindOf(code: string, routine: unknown): Failure["kind"] {
+  if (staleStatement.has(routine)) return "conflict";
+  return kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
+}
+
+/**
+ * 23503 is both "points at nothing" and "others point at it", and the error names the referencing table each time.
+ * So the statement decides: a row that is written into that very table misses its target.
+ */
+function brokenReference({ query, table_name }: DriverError): Failure["kind"] {
+  const [, verb, target] = /^\s*(delete|update)\s+(?:from\s+)?(\S+)/i.exec(String(query)) ?? [];
+  if (verb === undefined) return "foreignKeyMissing";
+  if (verb.toLowerCase() === "delete") return "foreignKeyInUse";
+  return target?.endsWith(`"${table_name}"`) ? "foreignKeyMissing" : "foreignKeyInUse";
+}

@@ -1,0 +1,268 @@
+/**
+ * Prints a statement as SQL for one engine, through Drizzle's `sql`. Names come only from columns and tables, and every
+ * value is a parameter. Called by `compile.ts`, once per shape of statement.
+ */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column, Source } from "../core/column.ts";
+import { AppError } from "../core/errors.ts";
+import type {
+  Assignment,
+  Condition,
+  Count,
+  Delete,
+  Insert,
+  Scalar,
+  Select,
+  Statement,
+  UpdateOne,
+} from "../core/statement.ts";
+import type { Dialect } from "./engine.ts";
+import { deltaOf, isAscii, literalPattern, paddedCount, type Shape } from "./shape.ts";
+
+/** A text with what it takes to run it with other values. */
+export interface Printed {
+  readonly text: string;
+  /** For each parameter of the text, the place of its value in the shape's walk. */
+  readonly order: readonly number[];
+}
+
+/** Rejects what `createCompiler` says. */
+export function print(dialect: Dialect, statement: Statement, shape: Shape): Printed {
+  const printer = createPrinter(dialect, shape);
+  const { sql: text, params } = printer.statement(statement).toQuery(renderConfig(dialect));
+  const order = params.map((slot) => (slot as Slot).place);
+  if (printer.placesUsed() !== shape.values.length) {
+    throw new Error("The statement's shape and its text disagree");
+  }
+  if (order.length > dialect.paramsMax) {
+    throw new AppError("invalidPayload", "The request holds too many values");
+  }
+  return { text, order };
+}
+
+/** The operator's text without the semicolon that may end it. */
+export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");
+
+/** Refuses to delete every row of a table: an empty condition is a mistake, never a wish. */
+export function mustNarrow({ where }: Delete): void {
+  if (holdsAlways(where)) throw new Error("A DELETE needs a condition");
+}
+
+/** Whether the condition leaves out no row, whatever the values are. */
+const holdsAlways = (condition: Condition): boolean => {
+  if (condition.kind === "and") return condition.members.every(holdsAlways);
+  return condition.kind === "or" && condition.members.some(holdsAlways);
+};
+
+/** One value's place in the printed statement. Drizzle hands these objects back in the order of the text. */
+class Slot {
+  readonly place: number;
+  constructor(place: number) {
+    this.place = place;
+  }
+}
+
+function renderConfig({ quote, placeholder }: Dialect): Parameters<SQL["toQuery"]>[0] {
+  return {
+    // Only for Drizzle's own Column objects, which are never used here.
+    casing: undefined as never,
+    escapeName: (name) => {
+      if (name.includes("\0")) throw new Error("A name holds a NUL character");
+      return quote + name.replaceAll(quote, quote + quote) + quote;
+    },
+    escapeParam: placeholder,
+    escapeString: () => {
+      throw new Error("Values are parameters");
+    },
+  };
+}
+
+/** The functions that print one statement; they take the places of its values in turn. */
+function createPrinter(dialect: Dialect, shape: Shape) {
+  let place = 0;
+  /** How columns are named: with the source's alias in a SELECT, where an output alias could be meant otherwise. */
+  let qualifier: SQL = sql.empty();
+
+  const nameOf = (column: Column): SQL => sql`${qualifier}${sql.identifier(column.name)}`;
+
+  /** The next value's placeholder. `column` and `value` show that both walks are at the same place. */
+  function slot(column: Column | null, value: Scalar): SQL {
+    if (shape.columns[place] !== column || !Object.is(shape.values[place], value)) {
+      throw new Error("The statement's shape and its text disagree");
+    }
+    const placeholder = sql`${sql.param(new Slot(place++))}`;
+    return column === null ? placeholder : dialect.param(column, placeholder);
+  }
+
+  const comparand = (column: Column, term: SQL, name: SQL): SQL =>
+    dialect.comparand?.(column, term, name) ?? term;
+
+  function where(condition: Condition): SQL {
+    switch (condition.kind) {
+      case "and":
+      case "or": {
+        if (condition.members.length === 0)
+          return condition.kind === "and" ? sql`1 = 1` : sql`1 = 0`;
+        const joint = condition.kind === "and" ? sql` and ` : sql` or `;
+        return sql`(${sql.join(condition.members.map(where), joint)})`;
+      }
+      case "null":
+        return condition.negated
+          ? sql`${nameOf(condition.column)} is not null`
+          : sql`${nameOf(condition.column)} is null`;
+      case "like":
+        return like(condition.column, condition.pattern, condition.negated, condition.ignoreCase);
+      case "contains":
+        return like(condition.column, literalPattern(condition.text), false, true);
+      default:
+        return compare(condition);
+    }
+  }
+
+  function compare(condition: Extract<Condition, { kind: "compare" | "in" | "between" }>): SQL {
+    const { column } = condition;
+    const name = nameOf(column);
+    const left = comparand(column, name, name);
+    const right = (value: Scalar): SQL => comparand(column, slot(column, value), name);
+    if (condition.kind === "compare") {
+      const operator = sql.raw(condition.operator === "!=" ? "<>" : condition.operator);
+      return sql`${left} ${operator} ${right(condition.value)}`;
+    }
+    if (condition.kind === "between") {
+      const low = right(condition.low);
+      const high = right(condition.high);
+      return sql`${left} ${condition.negated ? sql`not between` : sql`between`} ${low} and ${high}`;
+    }
+    const { values, negated } = condition;
+    if (values.length === 0) return negated ? sql`${name} is not null` : sql`1 = 0`;
+    const list = Array.from({ length: paddedCount(values.length) }, (_, at) =>
+      right(values[Math.min(at, values.length - 1)]!),
+    );
+    return sql`${left} ${negated ? sql`not in` : sql`in`} (${sql.join(list, sql`, `)})`;
+  }
+
+  function like(column: Column, pattern: string, negated: boolean, ignoreCase: boolean): SQL {
+    const placeholder = slot(null, pattern);
+    const text = dialect.textOf(column, nameOf(column));
+    if (text === null) return sql`1 = 0`;
+    const matches = dialect.like(text, placeholder, { ignoreCase, ascii: isAscii(pattern) });
+    return negated ? sql`not (${matches})` : sql`(${matches})`;
+  }
+
+  function assignment(change: Assignment): SQL {
+    const { column } = change;
+    const name = nameOf(column);
+    switch (change.kind) {
+      case "set":
+        return sql`${name} = ${slot(column, change.value)}`;
+      case "add":
+        return sql`${name} = ${dialect.add(column, name, slot(column, deltaOf(column, change.delta)))}`;
+      case "stamp": {
+        const after = change.after === null ? null : nameOf(change.after);
+        return sql`${name} = ${dialect.stamp(column, name, after, slot(column, change.now))}`;
+      }
+    }
+  }
+
+  const shown = (columns: readonly Column[]): SQL =>
+    sql.join(
+      columns.map(
+        (column) =>
+          sql`${dialect.output(column, nameOf(column))} as ${sql.identifier(column.name)}`,
+      ),
+      sql`, `,
+    );
+
+  const returning = (columns: readonly Column[]): SQL =>
+    dialect.returning && columns.length > 0 ? sql` returning ${shown(columns)}` : sql.empty();
+
+  const filter = (condition: Condition | null): SQL =>
+    condition === null ? sql.empty() : sql` where ${where(condition)}`;
+
+  function select(statement: Select): SQL {
+    qualifier = sql`${sql.identifier("source")}.`;
+    const columns = shown(statement.columns);
+    const condition = filter(statement.where);
+    const terms = statement.sort.map(({ column, direction }) =>
+      dialect.sort(column, nameOf(column), direction),
+    );
+    const order = terms.length === 0 ? sql.empty() : sql` order by ${sql.join(terms, sql`, `)}`;
+    const lock = statement.lock && dialect.rowLocks ? sql` for update` : sql.empty();
+    return sql`select ${columns} from ${from(statement.source)}${condition}${order}${page(statement)}${lock}`;
+  }
+
+  function page({ limit, offset }: Select): SQL {
+    if (limit === null && offset === 0) return sql.empty();
+    const most = limit === null ? null : slot(null, limit);
+    return sql` ${dialect.limit(most, slot(null, offset))}`;
+  }
+
+  function count(statement: Count): SQL {
+    qualifier = sql`${sql.identifier("source")}.`;
+    return sql`select count(*) as ${sql.identifier("count")} from ${from(statement.source)}${filter(statement.where)}`;
+  }
+
+  function insert({ table, columns, rows, returning: answered }: Insert): SQL {
+    const target = sql`insert into ${tableName(table.schema, table.name)}`;
+    if (columns.length === 0) {
+      // The engines that answer rows know DEFAULT VALUES, the others an empty list.
+      return sql`${target} ${sql.raw(dialect.returning ? "default values" : "() values ()")}${returning(answered)}`;
+    }
+    const names = sql.join(
+      columns.map((column) => nameOf(column)),
+      sql`, `,
+    );
+    const tuples = rows.map(
+      (row) =>
+        sql`(${sql.join(
+          columns.map((column, at) => slot(column, row[at] ?? null)),
+          sql`, `,
+        )})`,
+    );
+    return sql`${target} (${names}) values ${sql.join(tuples, sql`, `)}${returning(answered)}`;
+  }
+
+  function update(statement: UpdateOne): SQL {
+    if (statement.keyValue === null) throw new Error("An UPDATE needs the key of its row");
+    const changes = sql.join(statement.set.map(assignment), sql`, `);
+    const name = nameOf(statement.key);
+    const key = sql`${comparand(statement.key, name, name)} = ${comparand(statement.key, slot(statement.key, statement.keyValue), name)}`;
+    const guard = statement.guard === null ? sql.empty() : sql` and ${where(statement.guard)}`;
+    return sql`update ${tableName(statement.table.schema, statement.table.name)} set ${changes} where ${key}${guard}${returning(statement.returning)}`;
+  }
+
+  function remove(statement: Delete): SQL {
+    mustNarrow(statement);
+    const target = tableName(statement.table.schema, statement.table.name);
+    return sql`delete from ${target} where ${where(statement.where)}${returning(statement.returning)}`;
+  }
+
+  return {
+    placesUsed: () => place,
+    statement(statement: Statement): SQL {
+      switch (statement.kind) {
+        case "select":
+          return select(statement);
+        case "count":
+          return count(statement);
+        case "insert":
+          return insert(statement);
+        case "update":
+          return update(statement);
+        case "delete":
+          return remove(statement);
+      }
+    },
+  };
+}
+
+/** The operator's own text stands on lines of its own, so that a comment at its end does not swallow the bracket. */
+const from = (source: Source): SQL =>
+  source.kind === "query"
+    ? sql`(\n${sql.raw(bareQuery(source.text))}\n) as ${sql.identifier("source")}`
+    : sql`${tableName(source.schema, source.name)} as ${sql.identifier("source")}`;
+
+const tableName = (schema: string | null, name: string): SQL =>
+  schema === null
+    ? sql`${sql.identifier(name)}`
+    : sql`${sql.identifier(schema)}.${sql.identifier(name)}`;

@@ -1,0 +1,42 @@
+/** What an error of better-sqlite3 means: by its code, and by its message where SQLite names columns nowhere else. */
+import type { Failure } from "../engine.ts";
+
+export function failure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { kind: "unknown" };
+  const { message } = error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const known = constraints.get(code);
+  if (known !== undefined) return { kind: known, ...subjectOf(message) };
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: "conflict" };
+  if (/^SQLITE_(CANTOPEN|IOERR|NOTADB|CORRUPT|FULL|READONLY|PERM|AUTH)/.test(code))
+    return { kind: "connection" };
+  if (message === "The database connection is not open") return { kind: "connection" };
+  if (code === "SQLITE_ERROR" && message === "integer overflow") return { kind: "outOfRange" };
+  return { kind: "unknown" };
+}
+
+const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
+  ["SQLITE_CONSTRAINT_UNIQUE", "duplicate"],
+  ["SQLITE_CONSTRAINT_PRIMARYKEY", "duplicate"],
+  ["SQLITE_CONSTRAINT_ROWID", "duplicate"],
+  ["SQLITE_CONSTRAINT_NOTNULL", "notNull"],
+  ["SQLITE_CONSTRAINT_CHECK", "check"],
+  ["SQLITE_CONSTRAINT_TRIGGER", "check"],
+  // SQLite tells neither the columns nor the direction.
+  ["SQLITE_CONSTRAINT_FOREIGNKEY", "foreignKeyMissing"],
+  ["SQLITE_CONSTRAINT_DATATYPE", "badValue"],
+  ["SQLITE_MISMATCH", "badValue"],
+  ["SQLITE_TOOBIG", "tooLong"],
+]);
+
+/** From `UNIQUE constraint failed: t.a, t.b`, `… failed: index 'i'`, `… failed: check_name` or `cannot store … column t.a`. */
+function subjectOf(message: string): Pick<Failure, "columns" | "constraint"> {
+  const stored = /^cannot store .* value in .* column ([^.]+)\.(.+)$/s.exec(message);
+  if (stored) return { columns: [stored[2]!] };
+  const subject = /constraint failed: (.+)$/s.exec(message)?.[1];
+  if (subject === undefined) return {};
+  if (!/^(UNIQUE|NOT NULL) /.test(message)) return { constraint: subject };
+  const index = /^index '(.+)'$/s.exec(subject);
+  if (index) return { constraint: index[1]! };
+  return { columns: subject.split(", ").map((name) => name.slice(name.indexOf(".") + 1)) };
+}
