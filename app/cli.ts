@@ -1,0 +1,88 @@
+/** The command line: `rowgate serve`, `check`. Run through `npm run rowgate -- <command>`. */
+import { setTimeout as pause } from "node:timers/promises";
+import { formatFaults } from "../core/config/faults.ts";
+import { readConfigFiles } from "./config-files.ts";
+import { parseEnv } from "./env.ts";
+import { listen } from "./node.ts";
+import { checkConfig, ConfigError, openService, type Service } from "./wire.ts";
+
+const usage = `Usage: npm run rowgate -- <command>
+
+  serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
+  check    hold the configuration against the live databases; exits 1 when it finds a fault
+`;
+
+const commands: Readonly<Record<string, () => Promise<void>>> = { serve: serveProjects, check };
+
+const name = process.argv[2] ?? "";
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (command) {
+  await command().catch(exitWith);
+} else {
+  process.stderr.write(
+    name === "worker" ? "There are no background jobs in this version yet.\n" : usage,
+  );
+  process.exitCode = name === "" || name === "help" ? 0 : 1;
+}
+
+async function serveProjects(): Promise<void> {
+  const files = await readConfigFiles(parseEnv(process.env).configDir);
+  const service = await openService({ files, env: process.env });
+  const { url, stop } = await listen(service);
+  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
+  if (!isLoopback(service.settings.host)) {
+    service.log.warn(
+      { host: service.settings.host },
+      "Everyone who can reach this address may read and write",
+    );
+  }
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      service.log.info({ signal }, "Stopping");
+      void stop().then(() => process.exit(0), exitWith);
+    });
+  }
+  await service.ready;
+}
+
+async function check(): Promise<void> {
+  const { configDir } = parseEnv(process.env);
+  const { faults, unreachable, endpoints } = await checkConfig({
+    files: await readConfigFiles(configDir),
+    env: process.env,
+  });
+  if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
+  for (const project of unreachable) {
+    process.stderr.write(
+      `${project}: the database does not answer, so its tables could not be looked at\n`,
+    );
+  }
+  if (faults.length + unreachable.length > 0) process.exitCode = 1;
+  else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
+}
+
+/** A request that works as it is pasted: the first endpoint that can be read. */
+function example({ projects }: Service, url: string): string {
+  for (const project of projects) {
+    const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
+    if (!readable) continue;
+    const path = `${url}/api/${project.name}/${readable.name}/read`;
+    return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
+  }
+  return "";
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+/** The last words of a process that cannot go on; a moment is left for them to be written. */
+async function exitWith(error: unknown): Promise<never> {
+  const isExpected =
+    error instanceof ConfigError || (error instanceof Error && error.constructor === Error);
+  process.stderr.write(
+    `${isExpected ? (error as Error).message : String((error as Error)?.stack ?? error)}\n`,
+  );
+  await pause(10);
+  process.exit(1);
+}

@@ -1,0 +1,23 @@
+/** The one table from the kind of an error to the status and the short name that clients see. */
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ErrorKind } from "../core/errors.ts";
+
+export const errorTable: Readonly<
+  Record<ErrorKind, { status: ContentfulStatusCode; error: string }>
+> = {
+  invalidPayload: { status: 400, error: "Invalid payload" },
+  invalidParameter: { status: 400, error: "Invalid parameter" },
+  invalidField: { status: 400, error: "Invalid field" },
+  validationFailed: { status: 400, error: "Validation failed" },
+  foreignKeyMissing: { status: 400, error: "Foreign key constraint" },
+  notFound: { status: 404, error: "Not found" },
+  methodNotAllowed: { status: 405, error: "Method not allowed" },
+  duplicateEntry: { status: 409, error: "Duplicate entry" },
+  foreignKeyInUse: { status: 409, error: "Foreign key constraint" },
+  constraintViolation: { status: 409, error: "Constraint violation" },
+  preconditionFailed: { status: 412, error: "Precondition failed" },
+  payloadTooLarge: { status: 413, error: "Payload too large" },
+  unsupportedMediaType: { status: 415, error: "Unsupported media type" },
+  internal: { status: 500, error: "Internal server error" },
+  unavailable: { status: 503, error: "Service unavailable" },
+};
