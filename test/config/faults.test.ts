@@ -1,0 +1,873 @@
+/** Every way to get a configuration wrong, with the place and the words that its fault must have. */
+import { describe, expect, test } from "vitest";
+import { formatFaults, formatPath, sortFaults } from "../../core/config/faults.ts";
+import { filesOf, load, projectFile, sentenceOf } from "./shop.ts";
+
+const crud = { create: true, read: true, first: true, update: true, delete: true };
+const base = { action: crud, tableName: "products" };
+const rule = (constraints: object, more: object = {}) => ({
+  fieldValidation: [{ name: "name", constraints, ...more }],
+});
+const details = { detailTable: "receipt_lines", foreignKey: "receipt_id" };
+const receipts = { action: crud, tableName: "receipts", masterDetail: details };
+const withQuery = (viewQuery: string) => ({ action: { read: true }, viewQuery });
+
+type Case = readonly [name: string, payload: unknown, path: string, ...words: string[]];
+
+const shapes: readonly Case[] = [
+  ["a list as the whole file", [], "$", "an object"],
+  ["a file without action", { tableName: "products" }, "action", "nothing", "an object"],
+  [
+    "an unknown property",
+    { ...base, tablename: "x" },
+    "tablename",
+    "unknown property",
+    'did you mean "tableName"?',
+  ],
+  ["a property of another world", { ...base, zzzzzzzz: 1 }, "zzzzzzzz", "unknown property"],
+  ["__proto__", '{"action": {}, "__proto__": {}}', "__proto__", "another name"],
+  ["a misspelt action", { ...base, action: { raed: true } }, "action.raed", 'did you mean "read"?'],
+  [
+    "an action that is a text",
+    { ...base, action: { read: "yes" } },
+    "action.read",
+    '"yes"',
+    "true or false",
+  ],
+  [
+    "a planned action",
+    { ...base, action: { "bulk-create": true } },
+    "action.bulk-create",
+    "unknown property",
+  ],
+  ["a number as table", { ...base, tableName: 5 }, "tableName", "5", "a text"],
+  ["an empty table", { ...base, tableName: "" }, "tableName", "not empty"],
+  ["an empty list of fields", { ...base, fieldName: [] }, "fieldName", "not empty"],
+  ["a field that is a number", { ...base, fieldName: ["sku", 7] }, "fieldName[1]", "7", "a text"],
+  [
+    "hidden fields as a number",
+    { ...base, hiddenFields: 3 },
+    "hiddenFields",
+    "a list or an object",
+  ],
+  ["audit columns as a text", { ...base, auditColumns: "x" }, "auditColumns", "false or an object"],
+  [
+    "an unknown audit column",
+    { ...base, auditColumns: { createdOn: "x" } },
+    "auditColumns.createdOn",
+    'did you mean "createdAt"?',
+  ],
+  ["a scope that is a text", { ...base, defaultScope: "x" }, "defaultScope", "an object"],
+  [
+    "a scope with a list",
+    { ...base, defaultScope: { stock: [1] } },
+    "defaultScope.stock",
+    "a text or a number",
+  ],
+  [
+    "a scope with an unknown member",
+    { ...base, defaultScope: { stock: { operator: "=", value: 1, valeu: 1 } } },
+    "defaultScope.stock.valeu",
+    'did you mean "value"?',
+  ],
+  [
+    "a misspelt join type",
+    {
+      ...base,
+      aggregateConfig: {
+        joins: {
+          a: {
+            tableName: "receipts",
+            joinType: "LEF",
+            sourceField: "sku",
+            targetField: "receipt_id",
+            fields: ["status"],
+          },
+        },
+      },
+    },
+    "aggregateConfig.joins.a.joinType",
+    'did you mean "LEFT"?',
+  ],
+  [
+    "an unknown column format",
+    { ...base, columnFormats: { price: { type: "numbr" } } },
+    "columnFormats.price.type",
+    "one of date, number, boolean",
+    'did you mean "number"?',
+  ],
+  [
+    "a hook without an address",
+    { ...base, tableName: "receipts", workflow: { hooks: { done: { onAfter: [{}] } } } },
+    "workflow.hooks.done.onAfter[0].url",
+    "nothing",
+    "a text",
+  ],
+  [
+    "an upload size of nonsense",
+    { ...base, importConfig: { maxFileSize: "10 apples" } },
+    "importConfig.maxFileSize",
+    '"10 apples"',
+    "a number",
+  ],
+  [
+    "an unknown strategy",
+    { ...base, importConfig: { upsertStrategy: "insert" } },
+    "importConfig.upsertStrategy",
+    "one of update_existing",
+  ],
+  ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
+  ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
+  ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
+  [
+    "components as a list",
+    { ...base, components: [{ name: "x" }] },
+    "components",
+    "onBeforeInsert",
+  ],
+  [
+    "a header calculation that has no counterpart",
+    { ...receipts, headerCalculations: { total: "items.reduce()" } },
+    "headerCalculations.total",
+    "calculation.header",
+  ],
+];
+
+const rules: readonly Case[] = [
+  [
+    "an unknown constraint",
+    { ...base, ...rule({ requird: true }) },
+    "fieldValidation[0].constraints.requird",
+    'did you mean "required"?',
+  ],
+  [
+    "an unknown constraint beside the name",
+    { ...base, fieldValidation: [{ name: "name", requird: true }] },
+    "fieldValidation[0].requird",
+    'did you mean "required"?',
+  ],
+  [
+    "an unknown constraint of the object form",
+    { ...base, fieldValidation: { name: { requird: true } } },
+    "fieldValidation.name.requird",
+    'did you mean "required"?',
+  ],
+  [
+    "an unknown message",
+    { ...base, ...rule({ minLengtMessage: "x" }) },
+    "fieldValidation[0].constraints.minLengtMessage",
+    'did you mean "minLengthMessage"?',
+  ],
+  [
+    "an unknown type",
+    { ...base, ...rule({}, { type: "strin" }) },
+    "fieldValidation[0].type",
+    'did you mean "string"?',
+  ],
+  [
+    "a rule without a name",
+    { ...base, fieldValidation: [{ type: "string" }] },
+    "fieldValidation[0].name",
+    "nothing",
+    "a text",
+  ],
+  [
+    "a rule that is a text",
+    { ...base, fieldValidation: ["name"] },
+    "fieldValidation[0]",
+    "an object",
+  ],
+  [
+    "a rule of an unknown column",
+    { ...base, fieldValidation: [{ name: "nam" }] },
+    "fieldValidation[0].name",
+    '"nam"',
+    'did you mean "name"?',
+  ],
+  [
+    "an unknown column of the object form",
+    { ...base, fieldValidation: { nam: { required: true } } },
+    "fieldValidation.nam",
+    'did you mean "name"?',
+  ],
+  [
+    "two rules for one field",
+    { ...base, fieldValidation: [{ name: "name" }, { name: "name" }] },
+    "fieldValidation[1].name",
+    "one rule for each field",
+  ],
+  [
+    "a bad pattern",
+    { ...base, ...rule({ pattern: "[a" }) },
+    "fieldValidation[0].constraints.pattern",
+    "[a",
+    "regular expression",
+  ],
+  [
+    "an enum that is no list",
+    { ...base, ...rule({ enum: "a,b" }) },
+    "fieldValidation[0].constraints.enum",
+    "a list",
+  ],
+  [
+    "an enum without values",
+    { ...base, ...rule({ enum: [] }) },
+    "fieldValidation[0].constraints.enum",
+    "not empty",
+  ],
+  [
+    "a negative length",
+    { ...base, ...rule({ minLength: -1 }) },
+    "fieldValidation[0].constraints.minLength",
+    "at least 0",
+  ],
+  [
+    "lengths that contradict",
+    { ...base, ...rule({ minLength: 5, maxLength: 2 }) },
+    "fieldValidation[0].constraints.maxLength",
+    "minLength",
+  ],
+  [
+    "an unknown format",
+    { ...base, ...rule({ format: "emial" }) },
+    "fieldValidation[0].constraints.format",
+    'did you mean "email"?',
+  ],
+  [
+    "a bound that is no number",
+    {
+      ...base,
+      fieldValidation: [{ name: "price", type: "decimal", constraints: { min: "cheap" } }],
+    },
+    "fieldValidation[0].constraints.min",
+    "a number",
+  ],
+  [
+    "a range without a value",
+    { ...base, fieldValidation: [{ name: "price", type: "decimal", min: 5, max: 1 }] },
+    "fieldValidation[0].max",
+    "min",
+  ],
+  [
+    "before an unknown field",
+    {
+      ...base,
+      fieldValidation: [
+        { name: "deleted_at", type: "timestamp", constraints: { before: "updatd_at" } },
+      ],
+    },
+    "fieldValidation[0].constraints.before",
+    'did you mean "updated_at"?',
+  ],
+  [
+    "a number with too many digits",
+    '{"action": {}, "tableName": "products", "fieldValidation": [{"name": "price", "constraints": {"max": 12345678901234567890.5}}]}',
+    "fieldValidation[0].constraints.max",
+    "in quotes",
+  ],
+  [
+    "a detail rule of an unknown column",
+    {
+      ...receipts,
+      masterDetail: { ...details, detailConfig: { fieldValidation: { qt: { required: true } } } },
+    },
+    "masterDetail.detailConfig.fieldValidation.qt",
+    'did you mean "qty"?',
+  ],
+];
+
+const names: readonly Case[] = [
+  [
+    "an unknown table",
+    { ...base, tableName: "product" },
+    "tableName",
+    '"product"',
+    'did you mean "products"?',
+  ],
+  [
+    "an unknown view",
+    { ...base, viewName: "product_viwe" },
+    "viewName",
+    'did you mean "product_view"?',
+  ],
+  [
+    "an unknown field",
+    { ...base, fieldName: ["sku", "prise"] },
+    "fieldName[1]",
+    "the table products",
+    'did you mean "price"?',
+  ],
+  [
+    "an unknown key",
+    { ...base, primaryKey: "productid" },
+    "primaryKey",
+    'did you mean "product_id"?',
+  ],
+  [
+    "an unknown hidden field",
+    { ...base, hiddenFields: ["secrets"] },
+    "hiddenFields[0]",
+    'did you mean "secret"?',
+  ],
+  [
+    "an unknown read-only field",
+    { ...base, readOnlyFields: ["skuu"] },
+    "readOnlyFields[0]",
+    'did you mean "sku"?',
+  ],
+  [
+    "an unknown label",
+    { ...base, fieldLabels: { skuu: "SKU" } },
+    "fieldLabels.skuu",
+    'did you mean "sku"?',
+  ],
+  [
+    "an unknown column of the grid's search",
+    { ...base, datatablesWhere: ["skuu"] },
+    "datatablesWhere[0]",
+    'did you mean "sku"?',
+  ],
+  [
+    "a format of an unknown column",
+    { ...base, exportQuery: "select 1", columnFormats: { prise: { type: "number", format: "0" } } },
+    "columnFormats.prise",
+    'did you mean "price"?',
+  ],
+  [
+    "an unknown column in the scope",
+    { ...base, defaultScope: { isactive: true } },
+    "defaultScope.isactive",
+    'did you mean "is_active"?',
+  ],
+  [
+    "an unknown column in the nested scope",
+    { ...base, defaultScope: { lookup: { isactive: true } } },
+    "defaultScope.lookup.isactive",
+    'did you mean "is_active"?',
+  ],
+  [
+    "an unknown operator in the scope",
+    { ...base, defaultScope: { stock: { operator: "~", value: 1 } } },
+    "defaultScope.stock",
+    "operator",
+  ],
+  [
+    "an operator without its value",
+    { ...base, defaultScope: { stock: { operator: ">" } } },
+    "defaultScope.stock",
+    "a value",
+  ],
+  [
+    "a scope value that the column cannot hold",
+    { ...base, defaultScope: { stock: "many" } },
+    "defaultScope.stock",
+    '"stock"',
+  ],
+  [
+    "an unknown lookup id",
+    { ...base, fieldNameLookup: { id: "productid" } },
+    "fieldNameLookup.id",
+    'did you mean "product_id"?',
+  ],
+  [
+    "an unknown column in a lookup text",
+    { ...base, fieldNameLookup: { text: "sku || ' - ' || nam" } },
+    "fieldNameLookup.text",
+    '"nam"',
+    'did you mean "name"?',
+  ],
+  [
+    "a function in a lookup text",
+    { ...base, fieldNameLookup: { text: "upper(name)" } },
+    "fieldNameLookup.text",
+    "joined with ||",
+  ],
+  [
+    "an unknown detail table",
+    { ...receipts, masterDetail: { ...details, detailTable: "receipt_line" } },
+    "masterDetail.detailTable",
+    'did you mean "receipt_lines"?',
+  ],
+  [
+    "an unknown foreign key",
+    { ...receipts, masterDetail: { ...details, foreignKey: "receiptid" } },
+    "masterDetail.foreignKey",
+    'did you mean "receipt_id"?',
+  ],
+  [
+    "a formula over an unknown column",
+    { ...receipts, calculation: { detail: { amount: "qyt * 2" } } },
+    "calculation.detail.amount",
+    '"qyt"',
+    'did you mean "qty"?',
+  ],
+  [
+    "a formula with a call",
+    { ...receipts, calculation: { detail: { amount: "qty; drop" } } },
+    "calculation.detail.amount",
+    "parentheses",
+  ],
+  [
+    "a header formula of its own kind",
+    { ...receipts, calculation: { header: { total: "qty * 2" } } },
+    "calculation.header.total",
+    "COUNT(*)",
+  ],
+  ["a calculation without details", { ...base, calculation: {} }, "calculation", "masterDetail"],
+  [
+    "an unknown status field",
+    { ...base, tableName: "receipts", workflow: { statusField: "state" } },
+    "workflow.statusField",
+    '"state"',
+    "a column of",
+  ],
+  [
+    "an unknown upsert key",
+    { ...base, importConfig: { upsertKeys: ["skuu"] } },
+    "importConfig.upsertKeys[0]",
+    'did you mean "sku"?',
+  ],
+  [
+    "an unknown target of a lookup",
+    {
+      ...base,
+      importConfig: {
+        lookupFields: {
+          Receipt: { lookupTable: "receipt", targetField: "sku", lookupColumn: "status" },
+        },
+      },
+    },
+    "importConfig.lookupFields.Receipt.lookupTable",
+    'did you mean "receipts"?',
+  ],
+  [
+    "an unknown table of the cache",
+    { ...base, cacheDependsOn: ["recepts"] },
+    "cacheDependsOn[0]",
+    'did you mean "receipts"?',
+  ],
+];
+
+const plans: readonly Case[] = [
+  [
+    "writing without a table",
+    { action: { create: true }, viewName: "product_view" },
+    "tableName",
+    "nothing",
+    "create",
+  ],
+  [
+    "writing to a view",
+    { action: { update: true }, tableName: "product_view" },
+    "tableName",
+    "view",
+    "update",
+  ],
+  [
+    "reading from nothing",
+    { action: { read: true } },
+    "tableName",
+    "viewName or viewQuery",
+    "read",
+  ],
+  ["a grid without a source", { action: { datatables: true } }, "datatablesQuery", "datatables"],
+  [
+    "a composite key",
+    { action: { delete: true }, tableName: "members" },
+    "tableName",
+    "group_id, user_id",
+    "delete",
+  ],
+  [
+    "half of a composite key",
+    { action: { update: true }, tableName: "members", primaryKey: "user_id" },
+    "primaryKey",
+    "one of the 2 columns",
+    "update",
+  ],
+  [
+    "adjust without its fields",
+    { ...base, action: { adjust: true } },
+    "adjustConfig",
+    "nothing",
+    "adjust",
+  ],
+  [
+    "adjust of an unknown field",
+    { ...base, adjustConfig: { fields: { stok: {} } } },
+    "adjustConfig.fields.stok",
+    '"stok"',
+    'did you mean "stock"?',
+  ],
+  [
+    "adjust of a text",
+    { ...base, adjustConfig: { fields: { name: {} } } },
+    "adjustConfig.fields.name",
+    "text column",
+    "numeric",
+  ],
+  [
+    "adjust of a computed column",
+    { ...base, adjustConfig: { fields: { margin: {} } } },
+    "adjustConfig.fields.margin",
+    "database fills",
+  ],
+  [
+    "adjust with half a piece",
+    { ...base, adjustConfig: { fields: { stock: { min: 0.5 } } } },
+    "adjustConfig.fields.stock.min",
+    "0.5",
+    "whole number",
+  ],
+  [
+    "adjust of no field",
+    { ...base, adjustConfig: { fields: {} } },
+    "adjustConfig.fields",
+    "at least one",
+  ],
+  [
+    "composites without details",
+    { ...base, action: { "create-composite": true } },
+    "masterDetail",
+    "create-composite",
+  ],
+  [
+    "change-status without a status",
+    { ...base, action: { "change-status": true } },
+    "workflow",
+    "statusField",
+  ],
+  [
+    "an audit column that holds no time",
+    { ...base, auditColumns: { createdAt: "stock" } },
+    "auditColumns.createdAt",
+    "timestamp",
+  ],
+  [
+    "an audit column that holds no name",
+    { ...base, auditColumns: { createdBy: "stock" } },
+    "auditColumns.createdBy",
+    "text column",
+  ],
+  [
+    "everything hidden",
+    { action: { read: true }, tableName: "journal", fieldName: ["entry"], hiddenFields: ["entry"] },
+    "hiddenFields",
+    "left to show",
+  ],
+  [
+    "an import into storage that cannot roll back",
+    { action: { import: true }, tableName: "journal" },
+    "action.import",
+    "transactions",
+  ],
+  [
+    "a cascading delete in such storage",
+    {
+      ...receipts,
+      masterDetail: { detailTable: "journal", foreignKey: "entry", cascadeDelete: true },
+    },
+    "masterDetail.cascadeDelete",
+    "transactions",
+  ],
+  ["access", { ...base, access: { admin: "*" } }, "access", "not available in this version"],
+  [
+    "rowScope",
+    { ...base, rowScope: { clerk: { sku: "{{claims.sku}}" } } },
+    "rowScope",
+    "not available in this version",
+  ],
+  [
+    "components",
+    { ...base, components: { onBeforeInsert: ["a.ts#b"] } },
+    "components",
+    "not available in this version",
+  ],
+  [
+    "hidden fields per role",
+    { ...base, hiddenFields: { clerk: ["secret"] } },
+    "hiddenFields",
+    "not available in this version",
+  ],
+  [
+    "read-only fields per role",
+    { ...base, readOnlyFields: { clerk: ["sku"] } },
+    "readOnlyFields",
+    "not available in this version",
+  ],
+];
+
+const queries: readonly Case[] = [
+  [
+    "a missing query file",
+    withQuery("file:query/opn.sql"),
+    "viewQuery",
+    'did you mean "query/open.sql"?',
+  ],
+  [
+    "a query file of elsewhere",
+    withQuery("file:../other/query/x.sql"),
+    "viewQuery",
+    "a file of the folder shop",
+  ],
+  [
+    "a second statement",
+    withQuery("select 1; delete from products"),
+    "viewQuery",
+    "second statement",
+  ],
+  [
+    "a second statement in a file",
+    withQuery("file:query/two.sql"),
+    "viewQuery",
+    "second statement",
+    "query/two.sql",
+  ],
+  ["nothing but a comment", withQuery("-- later"), "viewQuery", "no statement"],
+  ["an open literal", withQuery("select 'a"), "viewQuery", "never ends"],
+  [
+    "what the database refuses",
+    withQuery("select * from refused"),
+    "viewQuery",
+    'relation "refused" does not exist',
+  ],
+  [
+    "two columns of one name",
+    withQuery("select twice"),
+    "viewQuery",
+    "two columns named name",
+    "AS",
+  ],
+  [
+    "a refused grid query",
+    { ...base, datatablesQuery: "refused" },
+    "datatablesQuery",
+    "database refuses",
+  ],
+  [
+    "a refused export query",
+    { ...base, exportQuery: "refused" },
+    "exportQuery",
+    "database refuses",
+  ],
+  [
+    "a detail query without the header",
+    { ...base, detailQuery: "select 1" },
+    "detailQuery",
+    ":header_id",
+  ],
+];
+
+const sqlFiles = {
+  "query/open.sql": "select * from products;\n-- end",
+  "query/two.sql": "select 1;\nselect 2",
+};
+
+describe("an endpoint's file is refused for", () => {
+  test.each([...shapes, ...rules, ...names, ...plans, ...queries])(
+    "%s",
+    async (_, payload, path, ...words) => {
+      const { faults, entities } = await load(filesOf({ "items.json": payload, ...sqlFiles }));
+      const sentences = faults.map(sentenceOf);
+      expect(sentences).toHaveLength(1);
+      expect(faults[0]).toMatchObject({ file: "shop/items.json", path });
+      for (const word of words) expect(sentences[0]).toContain(word);
+      expect(entities.size).toBe(0);
+    },
+  );
+});
+
+describe("project.json is refused for", () => {
+  test.each<Case>([
+    ["no database", {}, "database", "nothing", "an object"],
+    ["an unknown property", { ...projectFile, databse: 1 }, "databse", 'did you mean "database"?'],
+    [
+      "an unknown setting",
+      { database: { ...projectFile.database, pol: 3 } },
+      "database.pol",
+      'did you mean "pool"?',
+    ],
+    [
+      "no connection",
+      { database: { ...projectFile.database, pool: 0 } },
+      "database.pool",
+      "at least 1",
+    ],
+    [
+      "half a connection",
+      { database: { ...projectFile.database, pool: 1.5 } },
+      "database.pool",
+      "a whole number",
+    ],
+    [
+      "a missing variable",
+      { database: { url: "${SHOP_URL}" } },
+      "database.url",
+      "SHOP_URL",
+      "default",
+    ],
+    ["a variable without its end", { database: { url: "a${SHOP_URL" } }, "database.url", "${NAME}"],
+    ["a bad name of a variable", { database: { url: "${1X}" } }, "database.url", "${NAME}"],
+    [
+      "an unknown choice",
+      { ...projectFile, decimals: "text" },
+      "decimals",
+      "one of number, string",
+    ],
+    ["origins as a text", { ...projectFile, cors: { origins: "*" } }, "cors.origins", "a list"],
+    [
+      "auth",
+      { ...projectFile, auth: { jwt: { secret: "s3cret" } } },
+      "auth",
+      "not available in this version",
+    ],
+    [
+      "a rate limit",
+      { ...projectFile, rateLimit: { perMinute: 60 } },
+      "rateLimit",
+      "not available in this version",
+    ],
+    [
+      "locking",
+      { ...projectFile, locking: { enabled: true } },
+      "locking.enabled",
+      "not available in this version",
+    ],
+  ])("%s", async (_, project, path, ...words) => {
+    const { faults } = await load(filesOf({ "project.json": project }));
+    const sentences = faults.map(sentenceOf);
+    expect(sentences).toHaveLength(1);
+    expect(faults[0]).toMatchObject({ file: "shop/project.json", path });
+    for (const word of words) expect(sentences[0]).toContain(word);
+    expect(sentences[0]).not.toContain("s3cret");
+  });
+});
+
+describe("the folder is refused for", () => {
+  test.each([
+    ["no project", new Map<string, string>(), "<project>/project.json", "no project"],
+    [
+      "schemas alone",
+      new Map([["project.schema.json", "{}"]]),
+      "<project>/project.json",
+      "no project",
+    ],
+    [
+      "endpoints without a project.json",
+      new Map([["shop/a.json", '{"action": {}}']]),
+      "shop/project.json",
+      "no such file",
+    ],
+    [
+      "a folder that is no name",
+      new Map([["my shop/project.json", '{"database": {"url": "x:"}}']]),
+      "my shop/project.json",
+      "letters",
+    ],
+    [
+      "an endpoint that is no name",
+      filesOf({ "stock.items.json": { action: {} } }),
+      "shop/stock.items.json",
+      "part of the URL",
+    ],
+  ])("%s", async (_, files, file, word) => {
+    const { faults } = await load(files);
+    expect(faults.map((fault) => fault.file)).toEqual([file]);
+    expect(sentenceOf(faults[0]!)).toContain(word);
+  });
+});
+
+describe("text that is not JSON is refused with line and column:", () => {
+  test.each([
+    ["a trailing comma", '{\n  "action": {},\n}', 3, 1, "}"],
+    ["no text at all", "", 1, 1, "end of the file"],
+    ["an open object", '{"action": {', 1, 13, "end of the file"],
+    ["single quotes", "{\n 'a': 1}", 2, 2, "'"],
+    ["a comment", '{ // no\n "a": 1}', 1, 3, "/"],
+    ["two values", "{} {}", 1, 4, "{"],
+    ["a bare word", '{"action": yes}', 1, 12, "y"],
+    ["a number with a leading zero", '{"action": 01}', 1, 13, "1"],
+    ["a line break in a text", '{"a": "b\nc"}', 1, 7, '\\"'],
+    ["no colon", '{"action" {}}', 1, 11, "{"],
+    ["endless nesting", "[".repeat(1000), 1, 66, "["],
+  ])("%s", async (_, text, line, column, found) => {
+    const { faults } = await load(filesOf({ "items.json": text }));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatchObject({ file: "shop/items.json", path: "$", line, column });
+    expect(faults[0]!.found).toContain(found);
+  });
+
+  test("a property twice", async () => {
+    const { faults } = await load(filesOf({ "items.json": '{"action": {},\n "action": {}}' }));
+    expect(faults.map(sentenceOf)).toEqual([
+      expect.stringContaining("shop/items.json action: the property twice"),
+    ]);
+  });
+});
+
+test("faults of all files come at once, by file and place, whatever step finds them", async () => {
+  const { faults } = await load(
+    filesOf({
+      "project.json": { database: { url: "x:" }, rateLimit: { perMinute: 1 } },
+      "b.json": { ...base, fieldName: ["skuu", "sku"], hiddenFields: ["nam"] },
+      "a.json": { action: { raed: true }, tableName: 5 },
+      "c.json": "{",
+    }),
+  );
+  expect(faults.map(({ file, path }) => `${file} ${path}`)).toEqual([
+    "shop/a.json action.raed",
+    "shop/a.json tableName",
+    "shop/b.json fieldName[0]",
+    "shop/b.json hiddenFields[0]",
+    "shop/c.json $",
+    "shop/project.json rateLimit",
+  ]);
+});
+
+test("an endpoint with a fault does not keep the others from being compiled", async () => {
+  const { entities } = await load(filesOf({ "bad.json": {}, "good.json": base }));
+  expect([...entities.keys()]).toEqual(["good"]);
+});
+
+test("formatFaults shows place, path, what was found and expected, and the hint", async () => {
+  const { faults } = await load(
+    filesOf({ "items.json": '{\n  "action": {},\n  "tablename": "products"\n}' }),
+  );
+  expect(formatFaults(faults)).toBe(
+    [
+      "1 fault in the configuration",
+      "",
+      "shop/items.json:3:3  tablename",
+      "  found     an unknown property",
+      "  expected  a property of the list in the JSON Schema",
+      '  did you mean "tableName"?',
+    ].join("\n"),
+  );
+});
+
+test.each([
+  ["the password of an address", { database: ["db://me:hunter2@host/x"] }],
+  ["a password with a slash", { database: ["db://me:hunter2/x@host/x"] }],
+  [
+    "a key that was not hashed",
+    { ...projectFile, auth: { apiKeys: [{ id: "a", sha256: "hunter2", roles: [] }] } },
+  ],
+])("a fault never shows %s", async (_, project) => {
+  const { faults } = await load(filesOf({ "project.json": project }));
+  expect(faults).toHaveLength(1);
+  expect(formatFaults(faults)).not.toContain("hunter2");
+});
+
+test.each([
+  [[], "$"],
+  [["a", 2, "b-c"], "a[2].b-c"],
+  [["columnFormats", "unit price"], 'columnFormats["unit price"]'],
+  [[0, "a"], "[0].a"],
+] as const)("a path %j reads %s", (path, text) => {
+  expect(formatPath(path)).toBe(text);
+});
+
+test("the same fault of the same place counts once", () => {
+  const fault = { file: "a", path: "b", found: "c", expected: "d" };
+  expect(sortFaults([fault, { ...fault }, { ...fault, path: "a" }])).toHaveLength(2);
+});

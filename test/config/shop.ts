@@ -1,0 +1,155 @@
+/** A made-up shop for the tests of the configuration: its tables as a catalog would report them, and ways to load files. */
+import { compileProject, type Compiled } from "../../core/config/compile.ts";
+import { sortFaults, type Fault } from "../../core/config/faults.ts";
+import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read.ts";
+import { readDocument } from "../../core/config/document.ts";
+import { normaliseEndpoint } from "../../core/config/compat.ts";
+import type { Column, Table } from "../../core/column.ts";
+import type { Catalog } from "../../core/ports.ts";
+import { column, columnsOf } from "../column.ts";
+
+const text = (name: string, given: Partial<Column> = {}): Column =>
+  column("text", { name, ...given });
+
+function table(name: string, columns: readonly Column[], given: Partial<Table> = {}): Table {
+  return {
+    kind: "table",
+    schema: null,
+    name,
+    columns: columnsOf(...columns),
+    primaryKey: [columns[0]!.name],
+    unique: [{ name: `${name}_pkey`, columns: [columns[0]!.name] }],
+    foreignKeys: [],
+    transactional: true,
+    ...given,
+  };
+}
+
+const audit: readonly Column[] = [
+  column("timestamp", { name: "created_at" }),
+  text("created_by"),
+  column("timestamp", { name: "updated_at" }),
+  text("updated_by"),
+];
+
+const products: readonly Column[] = [
+  column("uuid", { name: "product_id", nullable: false }),
+  text("sku"),
+  text("name"),
+  column("decimal", { name: "price", precision: 12, scale: 2 }),
+  column("decimal", { name: "weight" }),
+  column("integer", { name: "stock" }),
+  column("boolean", { name: "is_active" }),
+  column("timestamp", { name: "deleted_at" }),
+  column("decimal", { name: "margin", generated: "computed" }),
+  text("secret"),
+  ...audit,
+];
+
+export const tables: readonly Table[] = [
+  table("products", products),
+  table("product_view", [...products.slice(0, 4), text("category_name")], {
+    kind: "view",
+    primaryKey: [],
+    unique: [],
+  }),
+  table("receipts", [
+    column("uuid", { name: "receipt_id" }),
+    text("status"),
+    column("decimal", { name: "total" }),
+  ]),
+  table("receipt_lines", [
+    column("uuid", { name: "line_id" }),
+    column("uuid", { name: "receipt_id" }),
+    column("decimal", { name: "qty" }),
+    column("decimal", { name: "amount" }),
+  ]),
+  table(
+    "members",
+    [column("integer", { name: "group_id" }), column("integer", { name: "user_id" }), text("role")],
+    {
+      primaryKey: ["group_id", "user_id"],
+      unique: [{ name: "members_pkey", columns: ["group_id", "user_id"] }],
+    },
+  ),
+  table("journal", [text("entry"), text("note")], {
+    primaryKey: [],
+    unique: [],
+    transactional: false,
+  }),
+  // As an engine with loosely typed storage reports it.
+  table("loose", [
+    column("integer", { name: "id" }),
+    text("amount", { native: "TEXT", ruleTypes: ["decimal"] }),
+    column("integer", { name: "flag", ruleTypes: ["boolean"], range: { min: -128n, max: 127n } }),
+    text("day", { native: "TEXT", ruleTypes: ["decimal"] }),
+    column("integer", { name: "created_by" }),
+  ]),
+];
+
+/** Queries give the columns of products, unless the text says `refused` or `twice`. */
+export const catalog: Catalog = {
+  table: async (name) =>
+    tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,
+  names: async () => tables.map(({ name }) => name),
+  async query(sql) {
+    if (sql.includes("refused")) throw new Error('relation "refused" does not exist');
+    return sql.includes("twice") ? [text("name"), text("name")] : products;
+  },
+};
+
+export const built: ReadonlySet<string> = new Set([
+  "create",
+  "read",
+  "first",
+  "update",
+  "delete",
+  "adjust",
+]);
+
+export const projectFile = { database: { url: "sqlite::memory:" } };
+
+/** The files of the project `shop`, from values or texts. */
+export function filesOf(files: Record<string, unknown>): ConfigFiles {
+  const print = (value: unknown): string =>
+    typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return new Map(
+    Object.entries({ "project.json": projectFile, ...files }).map(([name, value]) => [
+      `shop/${name}`,
+      print(value),
+    ]),
+  );
+}
+
+/** Reads and compiles the files: every fault of both steps. */
+export async function load(
+  files: ConfigFiles,
+  env: Record<string, string> = {},
+): Promise<Compiled & { projects: ProjectConfig[] }> {
+  const { projects, faults } = readConfig(files, env);
+  const compiled = await Promise.all(
+    projects.map((project) => compileProject(project, catalog, { actions: built })),
+  );
+  return {
+    projects,
+    entities: new Map(compiled.flatMap(({ entities }) => [...entities])),
+    faults: sortFaults([...faults, ...compiled.flatMap((one) => one.faults)]),
+    notices: compiled.flatMap(({ notices }) => notices),
+  };
+}
+
+/** One endpoint without faults, compiled. */
+export async function entityOf(payload: unknown, files: Record<string, unknown> = {}) {
+  const { entities, faults, notices } = await load(filesOf({ "items.json": payload, ...files }));
+  if (faults.length > 0) throw new Error(faults.map(sentenceOf).join("\n"));
+  return { entity: entities.get("items")!, notices };
+}
+
+/** The payload after its second spellings were normalised. */
+export function normalised(payload: unknown): { value: unknown; faults: Fault[] } {
+  const { document } = readDocument("shop/items.json", JSON.stringify(payload));
+  return normaliseEndpoint(document!);
+}
+
+export const sentenceOf = ({ file, path, found, expected, hint }: Fault): string =>
+  `${file} ${path}: ${found}; ${expected}; ${hint ?? ""}`;

@@ -1,0 +1,79 @@
+/**
+ * What the contract tests hold answers to. `checkEnvelope` looks at every answer (`shop.ts` calls it): the envelope, the
+ * request id, and that an error tells nothing of what is underneath. `check` compares one answer with a row of a case table.
+ */
+import { expect } from "vitest";
+import type { Json, Row } from "../../core/ports.ts";
+import type { Answer } from "./harness.ts";
+
+/** One row of a table of cases. A member that is left out is not compared. */
+export interface Case {
+  /** A sentence, the action first; it is the test's title. */
+  name: string;
+  /** Undefined sends no body; a string is sent as it is, all else as JSON. */
+  body: unknown;
+  status: number;
+  error?: string;
+  message?: string;
+  /** The fields of the `errors` map, all of them; with their messages where these are configured. */
+  errors?: readonly string[] | Record<string, string[]>;
+  /** Members that `data` (or each record of it) must have. */
+  data?: object;
+}
+
+/** Compares what the row of the table names; a failure shows the whole answer. */
+export function check(answer: Answer, expected: Partial<Case>): void {
+  const { status, error, message, errors, data } = expected;
+  const { body } = answer;
+  const whole = JSON.stringify(body);
+  expect({ status: answer.status, error: body.error }, whole).toEqual({ status, error });
+  if (message !== undefined) expect(body.message, whole).toBe(message);
+  if (data !== undefined) expect(body.data, whole).toMatchObject(data);
+  if (Array.isArray(errors))
+    expect(Object.keys(body.errors ?? {}).sort(), whole).toEqual([...errors].sort());
+  else if (errors !== undefined) expect(body.errors, whole).toEqual(errors);
+}
+
+/** The record that an answer carries. */
+export function record(answer: Answer): Row {
+  expect(answer.body, "an answer with a record").toMatchObject({
+    success: true,
+    data: expect.any(Object),
+  });
+  return answer.body.data as Row;
+}
+
+/** The records that a list carries. */
+export function records(answer: Answer): Row[] {
+  expect(answer.body, "an answer with records").toMatchObject({
+    success: true,
+    data: expect.any(Array),
+  });
+  return answer.body.data as Row[];
+}
+
+/** Values of one column, in the order of the answer. */
+export const column = (answer: Answer, name: string): Json[] =>
+  records(answer).map((row) => row[name] ?? null);
+
+export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Words that only a driver, a server or a stack says. */
+const leaks =
+  /SQLITE_|\bER_[A-Z]|errno|sqlstate|syntax error|duplicate key value|Duplicate entry '|no such (column|table)|violates|\.ts:\d|\n\s+at |node_modules|file:\/\/|mariadb|postgres|sqlite|hush-/i;
+
+export function checkEnvelope(answer: Answer): void {
+  const { status, body } = answer;
+  const text = JSON.stringify(body);
+  expect(body.timestamp, text).toMatch(instant);
+  expect(answer.headers.get("X-Request-Id"), "X-Request-Id").toBeTruthy();
+  expect(answer.headers.get("Content-Type"), "Content-Type").toMatch(/^application\/json/);
+  expect(body.success, text).toBe(status < 400);
+  if (body.success) return;
+  const members = Object.keys(body).filter((name) => name !== "errors");
+  expect(members.sort(), text).toEqual(["error", "message", "success", "timestamp"]);
+  expect(body.error, text).toEqual(expect.any(String));
+  expect(body.message, text).toEqual(expect.any(String));
+  expect(text).not.toMatch(leaks);
+}

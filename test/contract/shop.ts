@@ -1,0 +1,45 @@
+/** Opens the service over the shared fixture for a test file. Every answer that comes back has passed `checkEnvelope`. */
+import { afterAll, beforeAll } from "vitest";
+import { checkEnvelope } from "./cases.ts";
+import { shopOptions } from "./fixture.ts";
+import { openFixture, type Answer, type Fixture } from "./harness.ts";
+
+export interface Shop {
+  /** Undefined sends no body; a string is sent as it is, all else as JSON. */
+  post(
+    endpoint: string,
+    action: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  /** Any request; `path` is the part after `/api/test`. */
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  /** Of this test file, once it runs. */
+  readonly fixture: Fixture;
+}
+
+export function openShop(): Shop {
+  let fixture: Fixture | null = null;
+  beforeAll(async () => {
+    fixture = await openFixture(shopOptions);
+  });
+  afterAll(() => fixture?.close());
+
+  const checked = async (asking: Promise<Answer>): Promise<Answer> => {
+    const answer = await asking;
+    checkEnvelope(answer);
+    return answer;
+  };
+  const opened = () => {
+    if (!fixture) throw new Error("The shop opens in beforeAll");
+    return fixture;
+  };
+  return {
+    get fixture() {
+      return opened();
+    },
+    send: (path, init) => checked(opened().request(`/api/test${path}`, init)),
+    post: (endpoint, action, body, headers) =>
+      checked(opened().post(`${endpoint}/${action}`, body, headers)),
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The pages of the actions tell the truth: each action has one, each row of its tables names a test that exists, and the worked
+ * example, sent to the demo project, gives the answer that stands below it.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLog } from "../app/log.ts";
+import { openService, type Service } from "../app/wire.ts";
+import { createDemo } from "../configs/demo/create.ts";
+import { actionNames } from "../core/actions.ts";
+
+const root = join(import.meta.dirname, "..");
+const readText = (path: string) => readFileSync(join(root, path), "utf8");
+const pages = readdirSync(join(root, "docs/actions")).map((file) => ({
+  file,
+  text: readText(`docs/actions/${file}`),
+}));
+
+test("each action has a page in docs/actions, and each page an action", () => {
+  expect(pages.map(({ file }) => file.replace(".md", "")).toSorted()).toEqual(
+    [...actionNames].toSorted(),
+  );
+});
+
+describe.each(pages)("docs/actions/$file", ({ text }) => {
+  test("the page names a test that exists in each row of its tables", () => {
+    const rows = rowsOf(text);
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.filter((row) => !isShown(row))).toEqual([]);
+  });
+
+  test("the page's example gives the answer that stands below it", async () => {
+    const { path, body, answer } = exampleOf(text);
+    const response = await demo.app.request(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+    expect(withoutChance(await response.json())).toMatchObject(withoutChance(answer) as object);
+  });
+});
+
+let demo: Service;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "rowgate-docs-"));
+  createDemo(join(folder, "demo.db"));
+  const names = readdirSync(join(root, "configs/demo")).filter((name) => name.endsWith(".json"));
+  const files = new Map(names.map((name) => [`demo/${name}`, readText(`configs/demo/${name}`)]));
+  const env = { DEMO_DATABASE_URL: `sqlite:${join(folder, "demo.db")}` };
+  demo = await openService({ files, env, log: createLog("silent") });
+  await demo.ready;
+});
+afterAll(async () => {
+  await demo?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Rows of tables, without the heading and the line below it. */
+function rowsOf(text: string): string[] {
+  const lines = text.split("\n");
+  return lines.filter(
+    (line, at) =>
+      line.startsWith("|") && !line.startsWith("| -") && !lines[at + 1]?.startsWith("| -"),
+  );
+}
+
+/** Whether the row's last cell, `file`: title, names a test of that file. */
+function isShown(row: string): boolean {
+  const cell = row.split("|").at(-2)?.trim() ?? "";
+  const [, file, title] = /^`([\w-]+)`: (.+)$/.exec(cell) ?? [];
+  return title !== undefined && readText(`test/contract/${file}.test.ts`).includes(`"${title}"`);
+}
+
+function exampleOf(text: string): { path: string; body: string; answer: unknown } {
+  const [, path = "", body = ""] =
+    /```sh\ncurl[^\n]*localhost:3000(\S+)[^]*?-d '([^']*)'/.exec(text) ?? [];
+  const [, answer = ""] = /```json\n([^]*?)```/.exec(text) ?? [];
+  return { path, body, answer: JSON.parse(answer) };
+}
+
+/** Generated ids and the times of this run, which no page can know. */
+function withoutChance(value: unknown): unknown {
+  const text = JSON.stringify(value)
+    .replace(/"(updated_at|timestamp|created_at)":"[^"]*"/g, '"$1":"<time>"')
+    .replace(/"[\da-f]{8}-[\da-f-]{27}"/g, '"<uuid>"');
+  return JSON.parse(text);
+}

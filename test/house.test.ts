@@ -1,0 +1,289 @@
+/**
+ * The rules of the house (docs/ARCHITECTURE.md), kept by reading every source file with a real parser: who may import whom,
+ * no cycles, no barrels, no dialect outside db/, and a few habits. Imports of types count like all others.
+ * Each rule is a function from files to faults; the last tests show on made-up files that it can find one.
+ */
+import { globSync, readFileSync, statSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join } from "node:path/posix";
+import { describe, expect, test } from "vitest";
+import { parseAst } from "vitest/node";
+
+interface Source {
+  /** Relative to the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Folder {
+  readonly project: readonly string[];
+  /** Package names; `node:` stands for all of Node's own modules. */
+  readonly packages: readonly string[];
+}
+
+const folders: Record<string, Folder> = {
+  core: { project: ["core"], packages: ["zod"] },
+  db: {
+    project: ["core", "db"],
+    packages: ["drizzle-orm", "postgres", "mysql2", "better-sqlite3", "node:"],
+  },
+  jobs: { project: ["core", "jobs"], packages: ["bullmq", "ioredis", "exceljs", "node:"] },
+  app: { project: ["core", "app"], packages: ["hono", "@hono/zod-validator", "zod"] },
+};
+
+/** Where the parts are put together, or the outer world comes in: these may import everything. */
+const entries: ReadonlySet<string> = new Set([
+  "app/wire.ts",
+  "app/node.ts",
+  "app/bun.ts",
+  "app/deno.ts",
+  "app/cloudflare.ts",
+  "app/cli.ts",
+  "app/log.ts",
+  "app/config-files.ts",
+  "jobs/worker.ts",
+  "core/config/write-schemas.ts",
+]);
+
+const linesMax = 400;
+
+const root = join(import.meta.dirname.replaceAll("\\", "/"), "..");
+const sources: readonly Source[] = Object.keys(folders)
+  .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
+  .map((path) => path.replaceAll("\\", "/"))
+  .sort()
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+
+describe("the sources", () => {
+  test("are found", () => {
+    expect(sources.length).toBeGreaterThan(10);
+  });
+
+  test.each([
+    ["import only what their folder may", importFaults],
+    ["have no cycle of imports", cycleFaults],
+    ["have no barrel", barrelFaults],
+    ["name no engine outside db/", dialectFaults],
+    ["start with a comment, stay short and leave nothing to do", habitFaults],
+  ])("%s", (_, faultsOf) => {
+    expect(faultsOf(sources)).toEqual([]);
+  });
+});
+
+test("no folder is a drawer for everything", () => {
+  const drawers = globSync("{app,core,db,jobs,configs,test,bench}/**/{utils,helpers,common,lib}", {
+    cwd: root,
+    exclude: ["**/node_modules/**"],
+  }).filter((path) => statSync(join(root, path)).isDirectory());
+  expect(drawers).toEqual([]);
+});
+
+describe("the rules find", () => {
+  const comment = "/** A file. */\n";
+  const file = (path: string, code: string): Source => ({ path, text: comment + code });
+
+  test.each([
+    ["a forbidden folder", file("core/a.ts", `import { b } from "../db/b.ts";`)],
+    ["a forbidden type", file("core/a.ts", `import type { B } from "../db/b.ts";`)],
+    ["a forbidden type in a type", file("core/a.ts", `let b: import("../db/b.ts").B;`)],
+    ["a forbidden lazy import", file("db/a.ts", `const b = await import("../app/b.ts");`)],
+    ["a forbidden re-export", file("app/a.ts", `export { b } from "../db/b.ts"; const c = 1;`)],
+    ["a forbidden package", file("core/a.ts", `import { Hono } from "hono";`)],
+    ["a forbidden subpath", file("app/a.ts", `import { sql } from "drizzle-orm/sql/sql";`)],
+    ["Node in core", file("core/a.ts", `import { join } from "node:path";`)],
+    ["Node without its prefix", file("core/a.ts", `import { join } from "path";`)],
+    ["an import whose target is not a literal", file("db/a.ts", `await import(name);`)],
+    ["a test imported by a source", file("db/a.ts", `import { a } from "../test/a.ts";`)],
+  ])("%s", (_, source) => {
+    expect(importFaults([source])).toHaveLength(1);
+  });
+
+  test.each([
+    ["an import of the own folder", file("core/a.ts", `import { b } from "./b.ts";`)],
+    ["a subpath of an allowed package", file("app/a.ts", `import { cors } from "hono/cors";`)],
+    ["anything in an entry", file("app/wire.ts", `import { b } from "../db/b.ts";`)],
+    ["a text that looks like an import", file("core/a.ts", `const a = 'import "hono"';`)],
+    ["a comment that looks like an import", file("core/a.ts", `// import "hono";`)],
+  ])("nothing in %s", (_, source) => {
+    expect(importFaults([source])).toEqual([]);
+  });
+
+  test("a cycle of types", () => {
+    const cycle = [
+      file("core/a.ts", `import { b } from "./b.ts";`),
+      file("core/b.ts", `import type { c } from "./c.ts";`),
+      file("core/c.ts", `import { a } from "./a.ts";`),
+    ];
+    expect(cycleFaults(cycle)).toEqual(["core/a.ts -> core/b.ts -> core/c.ts -> core/a.ts"]);
+    expect(cycleFaults(cycle.slice(0, 2))).toEqual([]);
+  });
+
+  test("a barrel, but no file that also says something", () => {
+    expect(barrelFaults([file("core/a.ts", `export * from "./b.ts";`)])).toHaveLength(1);
+    expect(
+      barrelFaults([file("core/a.ts", `import { b } from "./b.ts"; export { b };`)]),
+    ).toHaveLength(1);
+    expect(
+      barrelFaults([file("core/a.ts", `export * from "./b.ts"; export const c = 1;`)]),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ["an identifier", `const isPostgres = true;`],
+    ["a string", `const engine = "mysql";`],
+    ["a template", "const url = `sqlite:${path}`;"],
+  ])("an engine in %s", (_, code) => {
+    expect(dialectFaults([file("core/a.ts", code)])).toHaveLength(1);
+    expect(dialectFaults([file("db/a.ts", code)])).toEqual([]);
+  });
+
+  test("a file without a comment, a long one and one that is unfinished", () => {
+    const long = "\n".repeat(linesMax);
+    for (const text of ["const a = 1;", `${comment}${long}a();`, `${comment}// TO${"DO"}: more`]) {
+      expect(habitFaults([{ path: "core/a.ts", text }])).toHaveLength(1);
+    }
+  });
+});
+
+function importFaults(all: readonly Source[]): string[] {
+  return all.flatMap((source) => {
+    const folder = folders[topFolder(source.path)];
+    if (!folder || entries.has(source.path)) return [];
+    return importsOf(source)
+      .filter(({ target }) => !isAllowed(folder, source.path, target))
+      .map(({ target }) => `${source.path} may not import ${target}`);
+  });
+}
+
+function isAllowed(folder: Folder, from: string, target: string): boolean {
+  if (isRelative(target)) {
+    const path = resolve(from, target);
+    return folder.project.includes(topFolder(path)) && !entries.has(path);
+  }
+  if (target.startsWith("node:") || builtinModules.includes(target)) {
+    return target.startsWith("node:") && folder.packages.includes("node:");
+  }
+  return folder.packages.some((name) => target === name || target.startsWith(`${name}/`));
+}
+
+function cycleFaults(all: readonly Source[]): string[] {
+  const graph = new Map(
+    all.map((source) => [
+      source.path,
+      importsOf(source)
+        .filter(({ target }) => isRelative(target))
+        .map(({ target }) => resolve(source.path, target)),
+    ]),
+  );
+  const faults: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) faults.push([...trail.slice(start), path].join(" -> "));
+    if (start >= 0 || done.has(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return faults;
+}
+
+function barrelFaults(all: readonly Source[]): string[] {
+  return all
+    .filter((source) => {
+      const statements = parse(source).body;
+      return statements.length > 0 && statements.every(passesOn);
+    })
+    .map(({ path }) => `${path} only passes on what other files export`);
+}
+
+function passesOn(statement: Node): boolean {
+  if (statement.type === "ExportNamedDeclaration") return !statement.declaration;
+  return statement.type === "ExportAllDeclaration" || statement.type === "ImportDeclaration";
+}
+
+function dialectFaults(all: readonly Source[]): string[] {
+  return all
+    .filter(({ path }) => topFolder(path) !== "db")
+    .flatMap((source) =>
+      wordsOf(source)
+        .filter((word) => /postgres|mysql|mariadb|sqlite/i.test(word))
+        .map((word) => `${source.path} says ${word}`),
+    );
+}
+
+function habitFaults(all: readonly Source[]): string[] {
+  return all.flatMap(({ path, text }) => {
+    const faults: string[] = [];
+    if (!/^(#!.*\n)?\s*\/[/*]/.test(text)) faults.push(`${path} does not start with a comment`);
+    const lines = text.trimEnd().split("\n").length;
+    if (lines > linesMax) faults.push(`${path} has ${lines} lines; ${linesMax} are the limit`);
+    if (/\b(TODO|FIXME)\b/.test(text)) faults.push(`${path} leaves something to do`);
+    return faults;
+  });
+}
+
+/** A node of the syntax tree (ESTree with TypeScript), as far as the rules look into it. */
+interface Node {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+interface Program {
+  readonly body: readonly Node[];
+}
+
+const parsed = new WeakMap<Source, Program>();
+
+function parse(source: Source): Program {
+  const program =
+    parsed.get(source) ?? (parseAst(source.text, { lang: "ts" }) as unknown as Program);
+  parsed.set(source, program);
+  return program;
+}
+
+/** What the file imports in any way; an import of something that is computed has the target `(computed)`. */
+function importsOf(source: Source): { target: string }[] {
+  const nodesWithSource = new Set([
+    "ImportDeclaration",
+    "ExportAllDeclaration",
+    "ExportNamedDeclaration",
+    "ImportExpression",
+    "TSImportType",
+    "TSExternalModuleReference",
+  ]);
+  return nodesOf(source)
+    .filter(({ type }) => nodesWithSource.has(type))
+    .flatMap((node) => {
+      const literal = (node.source ?? node.expression) as { value?: unknown } | null | undefined;
+      if (!literal) return [];
+      return { target: typeof literal.value === "string" ? literal.value : "(computed)" };
+    });
+}
+
+/** Every identifier, string and piece of template text; not comments, and not the targets of imports. */
+function wordsOf(source: Source): string[] {
+  const targets = new Set(importsOf(source).map(({ target }) => target));
+  return nodesOf(source).flatMap((node) => {
+    if (node.type === "Identifier") return String(node.name);
+    if (node.type === "TemplateElement") return String((node.value as { raw: string }).raw);
+    const isText = node.type === "Literal" && typeof node.value === "string";
+    return isText && !targets.has(node.value as string) ? (node.value as string) : [];
+  });
+}
+
+function nodesOf(source: Source): Node[] {
+  const found: Node[] = [];
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(walk);
+    if (typeof value !== "object" || value === null) return;
+    if (typeof (value as Node).type === "string") found.push(value as Node);
+    Object.values(value).forEach(walk);
+  };
+  walk(parse(source));
+  return found;
+}
+
+const isRelative = (target: string): boolean => target.startsWith(".");
+const resolve = (from: string, target: string): string => join(dirname(from), target);
+const topFolder = (path: string): string => path.split("/")[0] ?? "";

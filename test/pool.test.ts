@@ -1,0 +1,153 @@
+/** The pool, with connections of SQLite: who waits, who is served, and what happens when connections break. */
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { Connection } from "../db/engine.ts";
+import { Pool } from "../db/pool.ts";
+import { open } from "../db/sqlite/engine.ts";
+
+const engine = await open("sqlite::memory:", {
+  connectionsMax: 1,
+  statementTimeoutMs: 0,
+  decimals: "number",
+});
+const connect = (): Promise<Connection> => engine.connect("read");
+const soon = (ms = 1_000): number => performance.now() + ms;
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  return error instanceof AppError ? error.kind : String(error);
+}
+
+describe("a pool", () => {
+  test("opens no more connections than it may, and serves those who wait in order", async () => {
+    let opened = 0;
+    const pool = new Pool(async () => {
+      opened++;
+      await wait(5);
+      return connect();
+    }, 2);
+    const served: number[] = [];
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, at) => {
+        const connection = await pool.acquire(soon());
+        served.push(at);
+        await wait(2);
+        pool.release(connection);
+      }),
+    );
+    expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(opened).toBe(2);
+  });
+
+  test("uses the connection again that was given back", async () => {
+    const pool = new Pool(connect, 2);
+    const first = await pool.acquire(soon());
+    pool.release(first);
+    expect(pool.tryAcquire()).toBe(first);
+    expect(pool.tryAcquire()).toBeNull();
+  });
+
+  test("lets nobody wait longer than the deadline", async () => {
+    const pool = new Pool(connect, 1);
+    const held = await pool.acquire(soon());
+    const startedAtMs = performance.now();
+    expect(await kindOf(pool.acquire(soon(100)))).toBe("unavailable");
+    expect(performance.now() - startedAtMs).toBeLessThan(300);
+    // Who gave up is not served any more.
+    pool.release(held);
+    expect(pool.tryAcquire()).toBe(held);
+  });
+
+  test("refuses at once when too many wait", async () => {
+    const pool = new Pool(connect, 1);
+    await pool.acquire(soon());
+    const waiting = Array.from({ length: limits.acquireQueueMax }, () =>
+      kindOf(pool.acquire(soon(10_000))),
+    );
+    expect(await kindOf(pool.acquire(soon(10_000)))).toBe("unavailable");
+    await pool.close();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(["unavailable"]));
+  });
+
+  test("never hands out a connection that broke, idle or given back, and opens another", async () => {
+    const pool = new Pool(connect, 2);
+    const [one, two] = [await pool.acquire(soon()), await pool.acquire(soon())];
+    pool.release(one);
+    one.destroy();
+    two.destroy();
+    pool.release(two);
+    const fresh = [await pool.acquire(soon()), await pool.acquire(soon())];
+    expect(fresh.every((connection) => connection.alive)).toBe(true);
+    expect(new Set([...fresh, one, two]).size).toBe(4);
+  });
+
+  test("serves who waits with a new connection when the one in use breaks", async () => {
+    const pool = new Pool(connect, 1);
+    const held = await pool.acquire(soon());
+    const waiting = pool.acquire(soon());
+    held.destroy();
+    pool.release(held);
+    expect((await waiting).alive).toBe(true);
+  });
+
+  test("tells everyone who waits why it cannot connect, and tries again for the next", async () => {
+    let isUp = false;
+    const pool = new Pool(() => (isUp ? connect() : Promise.reject(new Error("refused"))), 3);
+    const waiting = Array.from({ length: 5 }, () => kindOf(pool.acquire(soon())));
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(["Error: refused"]));
+    isUp = true;
+    expect((await pool.acquire(soon())).alive).toBe(true);
+  });
+
+  test("goes on with what it has when one connection more is refused", async () => {
+    let opened = 0;
+    const pool = new Pool(
+      () => (++opened === 1 ? connect() : Promise.reject(new Error("too many"))),
+      3,
+    );
+    const only = await pool.acquire(soon());
+    const waiting = pool.acquire(soon());
+    await wait(20);
+    pool.release(only);
+    expect(await waiting).toBe(only);
+    pool.release(only);
+    await pool.close();
+  });
+
+  test("destroys a connection that opens after it was given up", async () => {
+    const late: Connection[] = [];
+    const pool = new Pool(async () => {
+      await wait(limits.connectTimeoutMs + 200);
+      const connection = await connect();
+      late.push(connection);
+      return connection;
+    }, 1);
+    expect(await kindOf(pool.acquire(soon(60_000)))).toBe("unavailable");
+    await expect.poll(() => late.map(({ alive }) => alive)).toEqual([false]);
+  });
+
+  test("waits a moment for those in use when it closes, and takes nobody in", async () => {
+    const pool = new Pool(connect, 2);
+    const [one, two] = [await pool.acquire(soon()), await pool.acquire(soon())];
+    const closing = pool.close();
+    expect(await kindOf(pool.acquire(soon()))).toBe("unavailable");
+    await wait(50);
+    expect([one.alive, two.alive]).toEqual([true, true]);
+    pool.release(one);
+    pool.release(two);
+    await closing;
+    expect([one.alive, two.alive]).toEqual([false, false]);
+  });
+
+  test("destroys what is still in use some time after it was closed", async () => {
+    const pool = new Pool(connect, 1);
+    const held = await pool.acquire(soon());
+    await pool.close();
+    expect(held.alive).toBe(false);
+  });
+});

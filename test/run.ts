@@ -1,0 +1,44 @@
+/**
+ * `npm test`: finds or starts the servers that the chosen tests need, runs Vitest with their URLs, stops what it started,
+ * and prints the count. Takes Vitest's own arguments: `npm test -- --project sqlite`, `npm test -- adjust -t "below"`.
+ * However this process ends, even by SIGKILL, its servers end with it (`servers/keeper.ts`).
+ */
+import { createVitest, parseCLI, type Vitest } from "vitest/node";
+import { Tally } from "./reporter.ts";
+import type { ServerName } from "./servers/choose.ts";
+import { startServers, type Servers } from "./servers/start.ts";
+
+/** The servers that a project's tests use. Keep in step with the projects of `vitest.config.ts`. */
+const needs: Record<string, readonly ServerName[]> = {
+  unit: [],
+  sqlite: [],
+  postgres: ["postgres", "redis"],
+  mysql: ["mysql", "redis"],
+  parity: ["postgres", "mysql"],
+  runtime: ["postgres"],
+};
+
+const tally = new Tally();
+let vitest: Vitest | undefined;
+let servers: Servers | undefined;
+
+try {
+  const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
+  const reporters = [...[options.reporters ?? "default"].flat(), tally];
+  vitest = await createVitest({ ...options, reporters, watch: false });
+  const specifications = await vitest.globTestSpecifications(filter);
+  const wanted = new Set(specifications.flatMap(({ project }) => needs[project.name] ?? []));
+  servers = await startServers([...wanted], (line) => console.log(line));
+  vitest.provide("serverUrls", servers.urls);
+  await vitest.start(filter);
+} catch (error) {
+  tally.addFault();
+  console.error(error instanceof Error ? error.message : error);
+} finally {
+  await vitest?.close();
+  await servers?.stop();
+}
+
+console.log(tally.text());
+// Not `exitCode`: a handle that a test left open must not keep the command from ending.
+process.exit(tally.isGood() ? 0 : 1);

@@ -1,0 +1,60 @@
+/**
+ * One visit to each basic action, on every database named in the first argument (JSON: name -> URL), through the whole service.
+ * `runtime.test.ts` runs it under Node, Bun and Deno and compares what it prints: one JSON document, name -> answers.
+ */
+import process from "node:process";
+import { createLog } from "../../app/log.ts";
+import { openService } from "../../app/wire.ts";
+
+const databases = JSON.parse(process.argv[2] ?? "{}") as Record<string, string>;
+
+const goods = {
+  tableName: "goods",
+  primaryKey: "id",
+  action: { create: true, read: true, first: true, update: true, delete: true, adjust: true },
+  adjustConfig: { fields: { stock: { type: "integer", min: 0 } } },
+};
+
+const visits: readonly (readonly [action: string, body: object])[] = [
+  ["create", { id: "given", name: "Zürich \u{1F4A1}", price: 12.5, stock: 3, active: true }],
+  ["create", { id: "given", name: "again" }],
+  ["create", { name: "numbered", big: "9007199254740993", day: "2026-02-28" }],
+  ["read", { sort_columns: [{ column: "name", direction: "ASC" }] }],
+  [
+    "read",
+    { page: 1, per_page: 1, where: { conditions: [{ key: "stock", operator: ">", value: 1 }] } },
+  ],
+  ["first", { where: { key: "id", value: "given" } }],
+  ["first", { where: { key: "nothing", value: 1 } }],
+  ["update", { id: "given", name: "changed", made: "2026-02-28T12:30:00.250Z" }],
+  ["adjust", { id: "given", adjustments: [{ field: "stock", value: -2 }] }],
+  ["adjust", { id: "given", adjustments: [{ field: "stock", value: -2 }] }],
+  ["delete", { where: [{ key: "id", value: "given" }] }],
+];
+
+const answers: Record<string, object[]> = {};
+for (const [name, url] of Object.entries(databases)) answers[name] = await visit(url);
+console.log(JSON.stringify(answers));
+
+async function visit(url: string): Promise<object[]> {
+  const service = await openService({
+    files: new Map([
+      ["smoke/project.json", JSON.stringify({ database: { url } })],
+      ["smoke/goods.json", JSON.stringify(goods)],
+    ]),
+    env: {},
+    log: createLog("silent"),
+  });
+  await service.ready;
+  const seen: object[] = [];
+  for (const [action, body] of visits) {
+    const response = await service.app.request(`/api/smoke/goods/${action}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    seen.push({ action, status: response.status, body: await response.json() });
+  }
+  await service.close();
+  return seen;
+}
