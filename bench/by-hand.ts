@@ -1,0 +1,269 @@
+/**
+ * What a good developer would write by hand for one table: Hono, the driver itself, no layers. The other side of every ratio that
+ * `run.ts` prints; it gives the same answers as Rowgate does for the bench's configuration.
+ */
+import { randomUUID } from "node:crypto";
+import { serve } from "@hono/node-server";
+import Database from "better-sqlite3";
+import { Hono } from "hono";
+import mysql, { type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
+import postgres from "postgres";
+
+type Row = Record<string, unknown>;
+
+interface Item {
+  id: string;
+  name: string;
+  price: number;
+  stock: number;
+}
+
+/** The five requests, written for one driver. */
+interface Handlers {
+  first(id: string): Promise<Row | undefined>;
+  page(perPage: number, offset: number): Promise<{ rows: Row[]; total: number }>;
+  create(item: Item, now: string): Promise<Row>;
+  update(item: Item, now: string): Promise<Row | undefined>;
+  adjust(id: string, delta: number, now: string): Promise<Row | undefined>;
+}
+
+const columns = "id, name, price, stock, active, created_at, created_by, updated_at, updated_by";
+const inserted = "id, name, price, stock, active, created_at, created_by";
+const by = { create: "Input from API", update: "Update from API" };
+
+function onPostgres(url: string): Handlers {
+  const iso = (text: string | null) => (text === null ? null : `${text.replace(" ", "T")}Z`);
+  const dates = {
+    to: 1114,
+    from: [1114],
+    serialize: (value: string) => value,
+    parse: (value: string) => value,
+  };
+  const sql = postgres(url, { max: 10, connection: { TimeZone: "UTC" }, types: { dates } });
+  const show = (row?: Row) =>
+    row && {
+      ...row,
+      price: Number(row["price"]),
+      created_at: iso(row["created_at"] as string),
+      updated_at: iso(row["updated_at"] as string | null),
+    };
+  const run = async (text: string, params: (string | number | boolean)[]) =>
+    (await sql.unsafe(text, params, { prepare: true })).map((row) => show(row as Row)!);
+  return {
+    first: async (id) => (await run(`SELECT ${columns} FROM items WHERE id = $1`, [id]))[0],
+    async page(perPage, offset) {
+      const [rows, count] = await Promise.all([
+        run(`SELECT ${columns} FROM items ORDER BY id LIMIT $1 OFFSET $2`, [perPage, offset]),
+        sql.unsafe("SELECT count(*) AS n FROM items", [], { prepare: true }),
+      ]);
+      return { rows, total: Number(count[0]!["n"]) };
+    },
+    async create({ id, name, price, stock }, now) {
+      const text = `INSERT INTO items (${inserted}) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`;
+      return (await run(text, [id, name, price, stock, true, now, by.create]))[0]!;
+    },
+    async update({ id, name, price }, now) {
+      const set = "name = $2, price = $3, updated_at = $4, updated_by = $5";
+      return (
+        await run(`UPDATE items SET ${set} WHERE id = $1 RETURNING ${columns}`, [
+          id,
+          name,
+          price,
+          now,
+          by.update,
+        ])
+      )[0];
+    },
+    async adjust(id, delta, now) {
+      const set = "stock = stock + $2, updated_at = $3, updated_by = $4";
+      const text = `UPDATE items SET ${set} WHERE id = $1 AND stock + $2 >= 0 RETURNING ${columns}`;
+      return (await run(text, [id, delta, now, by.update]))[0];
+    },
+  };
+}
+
+function onMysql(url: string): Handlers {
+  const pool = mysql.createPool({
+    uri: url,
+    connectionLimit: 10,
+    timezone: "Z",
+    dateStrings: true,
+  });
+  const iso = (text: string | null) => (text === null ? null : `${text.replace(" ", "T")}Z`);
+  const show = (row?: Row) =>
+    row && {
+      ...row,
+      price: Number(row["price"]),
+      active: row["active"] === 1,
+      created_at: iso(row["created_at"] as string),
+      updated_at: iso(row["updated_at"] as string | null),
+    };
+  const sqlTime = (now: string) => now.replace("T", " ").replace("Z", "");
+  /** Changes one row and reads it back: together, so that no other change slips in between. */
+  const changed = async (text: string, params: (string | number)[], id: string) => {
+    const connection = await pool.getConnection();
+    try {
+      await connection.beginTransaction();
+      const [result] = await connection.execute<ResultSetHeader>(text, params);
+      const [rows] = await connection.execute<RowDataPacket[]>(
+        `SELECT ${columns} FROM items WHERE id = ?`,
+        [id],
+      );
+      await connection.commit();
+      return result.affectedRows === 0 ? undefined : show(rows[0]);
+    } finally {
+      connection.release();
+    }
+  };
+  return {
+    async first(id) {
+      const [rows] = await pool.execute<RowDataPacket[]>(
+        `SELECT ${columns} FROM items WHERE id = ?`,
+        [id],
+      );
+      return show(rows[0]);
+    },
+    async page(perPage, offset) {
+      const [[rows], [count]] = await Promise.all([
+        pool.execute<RowDataPacket[]>(`SELECT ${columns} FROM items ORDER BY id LIMIT ? OFFSET ?`, [
+          perPage,
+          offset,
+        ]),
+        pool.execute<RowDataPacket[]>("SELECT count(*) AS n FROM items"),
+      ]);
+      return { rows: rows.map((row) => show(row)!), total: Number(count[0]!["n"]) };
+    },
+    async create({ id, name, price, stock }, now) {
+      const text = `INSERT INTO items (${inserted}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+      return (await changed(text, [id, name, price, stock, 1, sqlTime(now), by.create], id))!;
+    },
+    async update({ id, name, price }, now) {
+      const text =
+        "UPDATE items SET name = ?, price = ?, updated_at = ?, updated_by = ? WHERE id = ?";
+      return changed(text, [name, price, sqlTime(now), by.update, id], id);
+    },
+    async adjust(id, delta, now) {
+      const set = "stock = stock + ?, updated_at = ?, updated_by = ?";
+      const text = `UPDATE items SET ${set} WHERE id = ? AND stock + ? >= 0`;
+      return changed(text, [delta, sqlTime(now), by.update, id, delta], id);
+    },
+  };
+}
+
+function onSqlite(path: string): Handlers {
+  const db = new Database(path);
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = NORMAL");
+  const iso = (text: string | null) =>
+    text === null ? null : `${text.replace(" ", "T").padEnd(23, ".000")}Z`;
+  const show = (row?: unknown) =>
+    row
+      ? {
+          ...(row as Row),
+          active: (row as Row)["active"] === 1,
+          created_at: iso((row as Row)["created_at"] as string),
+          updated_at: iso((row as Row)["updated_at"] as string | null),
+        }
+      : undefined;
+  const sqlTime = (now: string) => now.replace("T", " ").replace("Z", "");
+  const first = db.prepare(`SELECT ${columns} FROM items WHERE id = ?`);
+  const page = db.prepare(`SELECT ${columns} FROM items ORDER BY id LIMIT ? OFFSET ?`);
+  const count = db.prepare("SELECT count(*) AS n FROM items");
+  const create = db.prepare(
+    `INSERT INTO items (${inserted}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+  );
+  const update = db.prepare(
+    `UPDATE items SET name = ?, price = ?, updated_at = ?, updated_by = ? WHERE id = ? RETURNING ${columns}`,
+  );
+  const adjust = db.prepare(
+    `UPDATE items SET stock = stock + ?, updated_at = ?, updated_by = ? WHERE id = ? AND stock + ? >= 0 RETURNING ${columns}`,
+  );
+  return {
+    first: async (id) => show(first.get(id)),
+    page: async (perPage, offset) => ({
+      rows: page.all(perPage, offset).map((row) => show(row)!),
+      total: (count.get() as { n: number }).n,
+    }),
+    create: async ({ id, name, price, stock }, now) =>
+      show(create.get(id, name, price, BigInt(stock), 1n, sqlTime(now), by.create))!,
+    update: async ({ id, name, price }, now) =>
+      show(update.get(name, price, sqlTime(now), by.update, id)),
+    adjust: async (id, delta, now) =>
+      show(adjust.get(BigInt(delta), sqlTime(now), by.update, id, BigInt(delta))),
+  };
+}
+
+function createApp(handlers: Handlers): Hono {
+  const app = new Hono();
+  const time = () => new Date().toISOString();
+  app.post("/api/bench/items/first", async (c) => {
+    const { where } = await c.req.json<{ where: { key: string; value: string } }>();
+    return c.json({
+      success: true,
+      data: (await handlers.first(where.value)) ?? null,
+      timestamp: time(),
+    });
+  });
+  app.post("/api/bench/items/read", async (c) => {
+    const { page, per_page } = await c.req.json<{ page: number; per_page: number }>();
+    const { rows, total } = await handlers.page(per_page, (page - 1) * per_page);
+    const total_pages = Math.ceil(total / per_page);
+    const pagination = {
+      current_page: page,
+      per_page,
+      total_records: total,
+      total_pages,
+      has_next: page < total_pages,
+      has_previous: page > 1,
+    };
+    return c.json({ success: true, data: rows, count: rows.length, pagination, timestamp: time() });
+  });
+  app.post("/api/bench/items/create", async (c) => {
+    const { name, price, stock } = await c.req.json<Item>();
+    if (!name)
+      return c.json({ success: false, error: "Validation failed", timestamp: time() }, 400);
+    const data = await handlers.create({ id: randomUUID(), name, price, stock }, time());
+    return c.json(
+      { success: true, message: "items data successfully added", data, timestamp: time() },
+      201,
+    );
+  });
+  app.post("/api/bench/items/update", async (c) => {
+    const item = await c.req.json<Item>();
+    const data = await handlers.update(item, time());
+    if (!data) return c.json({ success: false, error: "Not found", timestamp: time() }, 404);
+    return c.json({
+      success: true,
+      message: "items data successfully updated",
+      data,
+      timestamp: time(),
+    });
+  });
+  app.post("/api/bench/items/adjust", async (c) => {
+    const { id, adjustments } = await c.req.json<{
+      id: string;
+      adjustments: [{ field: string; value: number }];
+    }>();
+    const data = await handlers.adjust(id, adjustments[0].value, time());
+    if (!data)
+      return c.json({ success: false, error: "Constraint violation", timestamp: time() }, 409);
+    return c.json({
+      success: true,
+      message: "items data successfully adjusted",
+      data,
+      timestamp: time(),
+    });
+  });
+  return app;
+}
+
+const [engine = "", url = ""] = process.argv.slice(2);
+const open = new Map([
+  ["postgres", onPostgres],
+  ["mysql", onMysql],
+  ["sqlite", onSqlite],
+]).get(engine);
+if (!open) throw new Error(`by-hand.ts knows no engine called ${engine}`);
+serve({ fetch: createApp(open(url)).fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => {
+  process.stdout.write(`listening ${port}\n`);
+});
