@@ -26,6 +26,8 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 export default defineConfig({
   test: {
+    // Titles are read whole: docs/actions name tests by them.
+    taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
     projects: [

@@ -2,6 +2,7 @@
  * From configuration files and environment to a running service, for the runtimes that have sockets and files. The only
  * place that knows both the HTTP edge and the databases. Entries and tests call `openService`.
  */
+import type { Hono } from "hono";
 import { actionNames } from "../core/actions.ts";
 import { compileProject } from "../core/config/compile.ts";
 import { formatFaults, type Fault } from "../core/config/faults.ts";
@@ -10,7 +11,7 @@ import { bindProject, type Project } from "../core/dispatch.ts";
 import { AppError } from "../core/errors.ts";
 import { openDb } from "../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
-import { type App, createApp } from "./http.ts";
+import { createApp } from "./http.ts";
 import { createLog, type Logger } from "./log.ts";
 
 export interface ServiceOptions {
@@ -20,7 +21,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  readonly app: App;
+  readonly app: Hono;
   readonly settings: Settings;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];

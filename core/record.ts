@@ -113,8 +113,7 @@ export async function lockUnchanged(
 function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
   if (!column) return;
   if (column.type === "timestamp") values.set(column, cutFraction(now, column.fractionDigits));
-  else if (column.type === "date") values.set(column, now.slice(0, 10));
-  else if (column.type === "text") values.set(column, now);
+  else values.set(column, now);
 }
 
 /** A column that keeps fewer digits of a second gets the time cut, never rounded into the future. */
@@ -136,9 +135,7 @@ function setActor(
     values.set(column, accepted.value);
     return;
   }
-  // The service's own words are cut to fit; a column that holds no text at all (a user's number) stays empty.
-  const accepted = accept(column, fallback.slice(0, column.lengthMax ?? fallback.length));
-  if (accepted.ok) values.set(column, accepted.value);
+  values.set(column, fallback);
 }
 
 const insists = (column: Column | null): boolean =>

@@ -9,8 +9,6 @@ import type { Dialect, RawRow } from "./engine.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 
-export { bareQuery } from "./print.ts";
-
 export interface Compiled {
   readonly text: string;
   readonly params: unknown[];

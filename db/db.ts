@@ -5,7 +5,7 @@
  */
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Catalog, Db, Log, Row, Session } from "../core/ports.ts";
+import type { Catalog, Db, Log, Queries, Row, Session } from "../core/ports.ts";
 import type { Select, Statement } from "../core/statement.ts";
 import { type Compiled, createCompiler } from "./compile.ts";
 import { within } from "./deadline.ts";
@@ -13,7 +13,7 @@ import type { Connection, Engine, RawResult } from "./engine.ts";
 import { toAppError } from "./failure.ts";
 import { Pool } from "./pool.ts";
 import { bareQuery } from "./print.ts";
-import { type Execute, queriesOver, type Written } from "./queries.ts";
+import { type Execute, StatementQueries, type Written } from "./queries.ts";
 
 export interface DbOptions {
   readonly connectionsMax: number;
@@ -63,12 +63,15 @@ export function createDb(
     connection.destroy();
   }
 
+  /** Within the deadline; text and parameters as they were compiled. */
   function run(
     connection: Connection,
-    { text, params, reuse }: Runnable,
+    { text, params }: { text: string; params: readonly unknown[] },
     deadlineAtMs: number,
-  ): Promise<RawResult> {
-    const work = connection.run(text, params, reuse);
+  ): RawResult | Promise<RawResult> {
+    const result = connection.runNow?.(text, params);
+    if (result) return result;
+    const work = connection.run(text, params, true);
     return within(work, untilMs(deadlineAtMs), () => abandon(connection), overdueMessage);
   }
 
@@ -122,8 +125,9 @@ export function createDb(
   }
 
   /** One statement on a connection of the pool, atomic in itself. */
-  function single(pool: Pool, deadlineAtMs: number): Execute {
-    const attempt = async (statement: Statement, compiled: Compiled): Promise<Written> => {
+  async function single(pool: Pool, statement: Statement, deadlineAtMs: number): Promise<Written> {
+    const compiled = compile(statement);
+    const attempt = async (): Promise<Written> => {
       if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
       const connection = pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs));
       try {
@@ -132,10 +136,7 @@ export function createDb(
         pool.release(connection);
       }
     };
-    return async (statement) => {
-      const compiled = compile(statement);
-      return retrying(deadlineAtMs, () => attempt(statement, compiled));
-    };
+    return retrying(deadlineAtMs, attempt);
   }
 
   async function transaction<T>(
@@ -248,27 +249,27 @@ export function createDb(
   }
 
   function session(deadlineAtMs: number): Session {
+    const { dialect } = engine;
     const atomically = <T>(work: (execute: Execute) => Promise<T>): Promise<T> =>
       retrying(deadlineAtMs, () => transaction(work, deadlineAtMs));
-    return {
-      ...queriesOver(single(readers, deadlineAtMs), {
-        dialect: engine.dialect,
-        write: single(writers, deadlineAtMs),
-        atomically,
-      }),
-      tx: (work) =>
-        atomically((execute) =>
-          work(
-            queriesOver(execute, {
-              dialect: engine.dialect,
-              write: execute,
-              atomically: (part) => part(execute),
-            }),
-          ),
-        ),
-      stream: (select, { batchRows }) => stream(select, batchRows, deadlineAtMs),
-    };
+    const queries = new StatementQueries({
+      dialect,
+      read: (statement) => single(readers, statement, deadlineAtMs),
+      write: (statement) => single(writers, statement, deadlineAtMs),
+      atomically,
+    }) as StatementQueries & Session;
+    queries.tx = (work) => atomically((execute) => work(inTransaction(execute)));
+    queries.stream = (select, { batchRows }) => stream(select, batchRows, deadlineAtMs);
+    return queries;
   }
+
+  const inTransaction = (execute: Execute): Queries =>
+    new StatementQueries({
+      dialect: engine.dialect,
+      read: execute,
+      write: execute,
+      atomically: (part) => part(execute),
+    });
 
   /** Reads the catalog on a connection of its own; errors about the query or table go on as they are. */
   async function reading<T>(read: (connection: Connection) => Promise<T>): Promise<T> {

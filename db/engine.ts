@@ -24,6 +24,11 @@ export interface Connection {
   readonly alive: boolean;
   /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
   run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
+  /**
+   * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
+   * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
+   */
+  runNow?(text: string, params: readonly unknown[]): RawResult | null;
   /** Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. */
   stream(text: string, params: readonly unknown[], batchRows: number): AsyncIterable<RawRow[]>;
   /** Says good-bye to the server; never hangs for longer than a second. */

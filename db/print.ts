@@ -17,7 +17,7 @@ import type {
   UpdateOne,
 } from "../core/statement.ts";
 import type { Dialect } from "./engine.ts";
-import { deltaOf, isAscii, literalPattern, paddedCount, type Shape } from "./shape.ts";
+import { deltaOf, isAscii, isFirstRow, literalPattern, paddedCount, type Shape } from "./shape.ts";
 
 /** A text with what it takes to run it with other values. */
 export interface Printed {
@@ -193,8 +193,9 @@ function createPrinter(dialect: Dialect, shape: Shape) {
 
   function page({ limit, offset }: Select): SQL {
     if (limit === null && offset === 0) return sql.empty();
-    const most = limit === null ? null : slot(null, limit);
-    return sql` ${dialect.limit(most, slot(null, offset))}`;
+    if (isFirstRow(limit, offset)) return sql` limit 1`;
+    const most = limit === null ? null : slot(null, BigInt(limit));
+    return sql` ${dialect.limit(most, slot(null, BigInt(offset)))}`;
   }
 
   function count(statement: Count): SQL {

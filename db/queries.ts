@@ -6,6 +6,7 @@
 import type { Column, Table } from "../core/column.ts";
 import type { Json, Queries, Row } from "../core/ports.ts";
 import {
+  type Count,
   type Delete,
   equals,
   type Insert,
@@ -28,8 +29,10 @@ export interface Written {
 /** Runs one statement; it is atomic in itself. */
 export type Execute = (statement: Statement) => Promise<Written>;
 
-export interface Writing {
+/** How statements are run, outside a transaction or in one. */
+export interface Runner {
   readonly dialect: Dialect;
+  readonly read: Execute;
   /** Runs one INSERT, UPDATE or DELETE. */
   readonly write: Execute;
   /** Runs several statements as one. */
@@ -39,39 +42,62 @@ export interface Writing {
 /** Keys of one DELETE or SELECT when rows are read back. */
 const keysMax = 1_000;
 
-export function queriesOver(read: Execute, { dialect, write, atomically }: Writing): Queries {
-  const whole = (statement: Statement): boolean =>
-    dialect.returning || !("returning" in statement) || statement.returning.length === 0;
-  return {
-    all: async (select) => (await read(select)).rows,
-    one: async (select) => (await read(select)).rows[0] ?? null,
-    count: async (count) => Number((await read(count)).rows[0]!["count"]),
-    async insert(insert) {
-      if (insert.rows.length === 0) return [];
-      const parts = partsOf(insert, dialect);
-      if (parts.length === 1 && whole(insert)) return (await write(insert)).rows;
-      return atomically(async (execute) => {
-        const rows: Row[] = [];
-        for (const part of parts) {
-          if (whole(part)) rows.push(...(await execute(part)).rows);
-          else rows.push(...(await insertAndRead(part, execute)));
-        }
-        return rows;
-      });
-    },
-    async updateOne(update) {
-      if (!whole(update)) return atomically((execute) => updateAndRead(update, execute));
-      const { rows, matched } = await write(update);
-      return rows[0] ?? (matched > 0 ? {} : null);
-    },
-    async delete(statement) {
-      mustNarrow(statement);
-      if (!whole(statement)) return atomically((execute) => readAndDelete(statement, execute));
-      const { rows, matched } = await write(statement);
-      return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
-    },
-  };
+/** A class, because one is made for each request: methods are shared, closures would not be. */
+export class StatementQueries implements Queries {
+  private readonly runner: Runner;
+
+  constructor(runner: Runner) {
+    this.runner = runner;
+  }
+
+  async all(select: Select): Promise<Row[]> {
+    return (await this.runner.read(select)).rows;
+  }
+
+  async one(select: Select): Promise<Row | null> {
+    return (await this.runner.read(select)).rows[0] ?? null;
+  }
+
+  async count(count: Count): Promise<number> {
+    return Number((await this.runner.read(count)).rows[0]!["count"]);
+  }
+
+  async insert(insert: Insert): Promise<Row[]> {
+    const { dialect, write, atomically } = this.runner;
+    if (insert.rows.length === 0) return [];
+    const parts = partsOf(insert, dialect);
+    if (parts.length === 1 && isWhole(insert, dialect)) return (await write(insert)).rows;
+    return atomically(async (execute) => {
+      const rows: Row[] = [];
+      for (const part of parts) {
+        if (isWhole(part, dialect)) rows.push(...(await execute(part)).rows);
+        else rows.push(...(await insertAndRead(part, execute)));
+      }
+      return rows;
+    });
+  }
+
+  async updateOne(update: UpdateOne): Promise<Row | null> {
+    const { dialect, write, atomically } = this.runner;
+    if (!isWhole(update, dialect)) return atomically((execute) => updateAndRead(update, execute));
+    const { rows, matched } = await write(update);
+    return rows[0] ?? (matched > 0 ? {} : null);
+  }
+
+  async delete(statement: Delete): Promise<Row[]> {
+    const { dialect, write, atomically } = this.runner;
+    mustNarrow(statement);
+    if (!isWhole(statement, dialect)) {
+      return atomically((execute) => readAndDelete(statement, execute));
+    }
+    const { rows, matched } = await write(statement);
+    return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
+  }
 }
+
+/** Whether the statement alone answers the rows that are wanted of it. */
+const isWhole = (statement: Insert | UpdateOne | Delete, dialect: Dialect): boolean =>
+  dialect.returning || statement.returning.length === 0;
 
 /** The INSERT in parts that the engine takes; one row each where that is the only way to learn the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {

@@ -148,11 +148,17 @@ function sortKey(sort: readonly Sort[]): string {
   return key;
 }
 
+/** A read of one row: its LIMIT is part of the text, as SQLite plans a statement anew for each LIMIT that is bound. */
+export const isFirstRow = (limit: number | null, offset: number): boolean =>
+  limit === 1 && offset === 0;
+
 /** An offset of 0 is a value too where there is a limit, so that the first page shares the text of all others. */
 function pageKey(limit: number | null, offset: number, shape: Shape): string {
   if (limit === null && offset === 0) return "";
-  if (limit !== null) add(shape, null, limit);
-  add(shape, null, offset);
+  if (isFirstRow(limit, offset)) return "|1";
+  // BigInts: SQLite takes a number for a floating point value, and has to convert it.
+  if (limit !== null) add(shape, null, BigInt(limit));
+  add(shape, null, BigInt(offset));
   return limit === null ? "|o" : "|p";
 }
 

@@ -3,7 +3,6 @@
  * domain's NOT NULL, default and length. Called by `engine.ts` when a configuration is compiled, never for a request.
  */
 import type { Column, ColumnType, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
-import { bareQuery } from "../compile.ts";
 import type { Connection, RawRow } from "../engine.ts";
 import type { PostgresConnection } from "./connection.ts";
 
@@ -49,7 +48,7 @@ export async function readQuery(
   connection: PostgresConnection,
   text: string,
 ): Promise<readonly Column[]> {
-  const outputs = await connection.outputColumns(bareQuery(text)).catch((error: unknown) => {
+  const outputs = await connection.outputColumns(text).catch((error: unknown) => {
     throw new Error(error instanceof Error ? error.message : String(error), { cause: error });
   });
   const twice = outputs.find(

@@ -51,6 +51,14 @@ export function createConnection(database: Database, release: () => void): Conne
     get alive() {
       return alive;
     },
+    runNow(text, params) {
+      try {
+        return runNow(text, params, true);
+      } catch (error) {
+        if (!isBusy(error) || database.inTransaction) throw error;
+        return null;
+      }
+    },
     async run(text, params, reuse) {
       for (;;) {
         try {

@@ -210,7 +210,11 @@ function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
       ? millis(name)
       : sql`max(coalesce(${millis(name)}, ''), coalesce(${millis(after)}, ''))`;
   const next = sql`replace(strftime('%Y-%m-%d %H:%M:%f', ${old}, '+0.001 seconds'), '.000', '')`;
-  return sql`case when ${old} >= ${millis(now)} then ${next} else ${now} end`;
+  // Nearly always the text of now is the greatest, and reading times out of text costs more than the UPDATE itself.
+  const isLater = [name, ...(after === null ? [] : [after])].map(
+    (term) => sql`${now} > coalesce(${term}, '')`,
+  );
+  return sql`case when ${sql.join(isLater, sql` and `)} then ${now} when ${old} >= ${millis(now)} then ${next} else ${now} end`;
 }
 
 /** Texts of one length, whatever form the instant is stored in: they sort by time. */

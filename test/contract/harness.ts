@@ -4,7 +4,7 @@
  * Hono app, without a socket. Close the fixture in `afterAll`.
  */
 import { inject } from "vitest";
-import type { App } from "../../app/http.ts";
+import type { Hono } from "hono";
 import { createLog } from "../../app/log.ts";
 import { openService } from "../../app/wire.ts";
 import { freshDatabase } from "../servers/database.ts";
@@ -38,7 +38,7 @@ export interface Answer {
 
 export interface Fixture {
   readonly engine: EngineName;
-  readonly app: App;
+  readonly app: Hono;
   /** POSTs a JSON body to `/api/test/<path>`; a string is sent as it stands. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request; `path` from the root (`/health/live`). */
