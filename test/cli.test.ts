@@ -1,0 +1,85 @@
+/** The command line as a person meets it: what it prints, and the exit code that scripts look at. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createDemo } from "../configs/demo/create.ts";
+import { type Outcome, runAside } from "./run-aside.ts";
+
+const root = join(import.meta.dirname, "..");
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rowgate-test-cli-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function rowgate(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return runAside(process.execPath, [join(root, "app/cli.ts"), ...args], {
+    ...process.env,
+    ...env,
+  });
+}
+
+async function config(files: Readonly<Record<string, unknown>>): Promise<string> {
+  await mkdir(join(folder, "configs/shop"), { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    const text = typeof content === "string" ? content : JSON.stringify(content);
+    await writeFile(join(folder, "configs/shop", name), text);
+  }
+  return join(folder, "configs");
+}
+
+test("check passes the demo project and says how many endpoints it has", async () => {
+  const database = join(folder, "demo.db");
+  createDemo(database);
+  const env = { CONFIG_DIR: join(root, "configs"), DEMO_DATABASE_URL: `sqlite:${database}` };
+  const { status, stdout, stderr } = await rowgate(["check"], env);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain("6 endpoints");
+});
+
+test("check shows the faults of all files at once, with file, path and hint, and exits with 1", async () => {
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${join(folder, "empty.db")}`, pol: 3 } },
+    "orders.json": { action: { raed: true }, tableName: "orders" },
+    "broken.json": "{",
+  });
+  const { status, stderr, stdout } = await rowgate(["check"], { CONFIG_DIR });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain("shop/project.json");
+  expect(stderr).toContain('did you mean "pool"');
+  expect(stderr).toContain("shop/orders.json");
+  expect(stderr).toContain('did you mean "read"');
+  expect(stderr).toContain("shop/broken.json");
+});
+
+test("check names a project whose database does not answer, and exits with 1", async () => {
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: "postgres://nobody@127.0.0.1:1/none" } },
+    "orders.json": { action: { read: true }, tableName: "orders" },
+  });
+  const { status, stderr } = await rowgate(["check"], { CONFIG_DIR });
+  expect(status).toBe(1);
+  expect(stderr).toContain("shop: the database does not answer");
+});
+
+test.each([
+  ["a folder that is not there", { CONFIG_DIR: "/nowhere/configs" }, "CONFIG_DIR=/nowhere/configs"],
+  ["a bad variable", { PORT: "eighty" }, "PORT=eighty"],
+])("serve ends with 1 and one sentence for %s", async (_name, env, words) => {
+  const { status, stderr } = await rowgate(["serve"], env);
+  expect(status).toBe(1);
+  expect(stderr).toContain(words);
+  expect(stderr).not.toContain("    at ");
+});
+
+test.each([
+  ["no command", [], 0],
+  ["help", ["help"], 0],
+  ["an unknown command", ["srve"], 1],
+  ["a name of every object", ["constructor"], 1],
+])("%s shows the usage", async (_name, args, expected) => {
+  const { status, stderr } = await rowgate(args);
+  expect(status).toBe(expected);
+  expect(stderr).toContain("Usage: npm run rowgate -- <command>");
+});
