@@ -1,25 +1,43 @@
-/** Reads a request's JSON body: its media type, its size, its encoding, then `parseJson`. Called by `app/routes.ts`. */
+/** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. Called by `app/routes.ts`. */
 import { AppError, invalidPayload } from "../core/errors.ts";
 import { parseJson } from "../core/json.ts";
+import { parseForm } from "./form.ts";
+
+export interface BodyOptions {
+  readonly bytesMax: number;
+  /** True: form encoding is read too. */
+  readonly takesForm: boolean;
+}
 
 /**
  * The parsed body; undefined when there is none.
- * Rejects with 415 (not JSON), 413 (more than `bytesMax`) or 400 (not UTF-8, not JSON, too deep, NUL).
+ * Rejects with 415 (another media type), 413 (more than `bytesMax`) or 400 (not UTF-8, not JSON, too deep, NUL).
  */
-export async function readBody(request: Request, bytesMax: number): Promise<unknown> {
+export async function readBody(
+  request: Request,
+  { bytesMax, takesForm }: BodyOptions,
+): Promise<unknown> {
   const type = request.headers.get("content-type");
-  if (type !== null && !isJson(type)) throw unsupported();
+  const isForm =
+    takesForm && type !== null && essenceOf(type) === "application/x-www-form-urlencoded";
+  if (type !== null && !isForm && !isJson(type)) throw unsupported();
   const bytes = await readBytes(request, bytesMax);
   if (bytes.byteLength === 0) return undefined;
   if (type === null) throw unsupported();
   const text = decode(bytes);
-  return text.trim() === "" ? undefined : parseJson(text);
+  if (text.trim() === "") return undefined;
+  // DataTables 3 can send JSON, and calls it a form.
+  return isForm && !text.trimStart().startsWith("{") ? parseForm(text) : parseJson(text);
 }
 
 function isJson(type: string): boolean {
-  if (type === "application/json") return true;
+  return type === "application/json" || essenceOf(type) === "application/json";
+}
+
+/** The media type without its parameters. */
+function essenceOf(type: string): string {
   const [essence = ""] = type.split(";", 1);
-  return essence.trim().toLowerCase() === "application/json";
+  return essence.trim().toLowerCase();
 }
 
 const unsupported = () => new AppError("unsupportedMediaType", "Send the body as application/json");

@@ -13,13 +13,25 @@ interface Asked {
 /** Seconds after which a client may try again when the service or its database is out of reach. */
 const retryAfterSeconds = "2";
 
-export function answer(asked: Asked, { status, body, etag }: Answer, timestamp: string): Response {
+export function answer(
+  asked: Asked,
+  { status, body, etag, isBare }: Answer,
+  timestamp: string,
+): Response {
   const headers = etag === undefined ? undefined : { ETag: etag };
-  return json(asked, status, { success: true, ...body, timestamp }, headers);
+  return json(asked, status, isBare ? body : { success: true, ...body, timestamp }, headers);
 }
 
-/** Answers what an AppError says; anything else is logged whole and answered with one fixed sentence. */
-export function failure(asked: Asked, error: unknown, timestamp: string): Response {
+/**
+ * Answers what an AppError says; anything else is logged whole and answered with one fixed sentence. `beside`: further
+ * members of the answer.
+ */
+export function failure(
+  asked: Asked,
+  error: unknown,
+  timestamp: string,
+  beside: Record<string, unknown> = {},
+): Response {
   const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
   const { status, error: name } = errorTable[known.kind];
   if (status >= 500) {
@@ -33,7 +45,7 @@ export function failure(asked: Asked, error: unknown, timestamp: string): Respon
   return json(
     asked,
     status,
-    { success: false, error: name, message, ...errors, timestamp },
+    { success: false, error: name, message, ...errors, ...beside, timestamp },
     headers,
   );
 }

@@ -1,9 +1,12 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
+import type { Context } from "hono";
+import type { Method } from "../core/action.ts";
 import { findRoute, perform, type Projects } from "../core/dispatch.ts";
 import type { Clock, NewId } from "../core/ports.ts";
-import { readBody } from "./body.ts";
-import { answer } from "./envelope.ts";
+import { type BodyOptions, readBody } from "./body.ts";
+import { answer, failure } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
+import { parseForm } from "./form.ts";
 
 export interface RouteDeps {
   readonly projects: Projects;
@@ -17,9 +20,26 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
   return async (c, exchange) => {
     const { project = "", endpoint = "", action = "" } = c.req.param();
     const route = findRoute(projects, { project, endpoint, action, method: c.req.method });
-    const body = await readBody(c.req.raw, bodyLimitBytes);
-    const ifMatch = c.req.header("If-Match") ?? null;
-    const result = await perform(route, { body, ifMatch, log: exchange.log }, { now, newId });
-    return answer(exchange, result, now());
+    let body: unknown;
+    try {
+      body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm: route.action.takesForm });
+      const request = {
+        method: c.req.method as Method,
+        body,
+        ifMatch: c.req.header("If-Match") ?? null,
+        requestMode: c.req.header("X-Request-Mode") ?? null,
+        log: exchange.log,
+      };
+      const result = await perform(route, request, { now, newId });
+      return answer(exchange, result, now());
+    } catch (error) {
+      return failure(exchange, error, now(), route.action.besideErrors(body));
+    }
   };
+}
+
+/** The body, or the query of a GET. */
+async function payloadOf({ req }: Context, options: BodyOptions): Promise<unknown> {
+  if (req.method !== "GET") return readBody(req.raw, options);
+  return options.takesForm ? parseForm(new URL(req.url).search.slice(1)) : req.query();
 }

@@ -6,10 +6,15 @@ import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
 import type { Clock, Log, NewId, Session } from "./ports.ts";
 
+export type Method = "GET" | "POST";
+
 /** One request, as an action sees it. */
 export interface Call {
   readonly entity: Entity;
-  /** The body, unwrapped from `{data, options}`; own properties are what the client sent. */
+  readonly method: Method;
+  /** The header X-Request-Mode. */
+  readonly requestMode: string | null;
+  /** The body, unwrapped from `{data, options}`, or the query of a GET; own properties are what the client sent. */
   readonly body: Record<string, unknown>;
   /** The client's `options`; no option has an effect of its own. */
   readonly options: Record<string, unknown>;
@@ -26,15 +31,23 @@ export interface Answer {
   readonly status: 200 | 201;
   /** Members of the envelope in the order in which they are shown. */
   readonly body: Record<string, unknown>;
+  /** True: the body is the whole answer, without `success` and `timestamp`. */
+  readonly isBare?: boolean;
   readonly etag?: string;
 }
 
 export interface ActionDefinition<Needs> {
   /** As in the URL. */
   readonly name: string;
-  readonly method: "POST";
+  readonly methods: readonly Method[];
   /** True: a body `{data, options}` is taken apart. */
   readonly takesOptions: boolean;
+  /** True: no body, or `{}`, asks for all the defaults; otherwise it is refused. */
+  readonly takesEmptyBody: boolean;
+  /** True: form encoding with bracketed names is taken too, as a body and as the query of a GET; absent: JSON alone. */
+  readonly takesForm?: boolean;
+  /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
+  besideErrors?(body: unknown): Record<string, unknown>;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
   run(call: Call, needs: Needs): Promise<Answer>;
@@ -43,7 +56,9 @@ export interface ActionDefinition<Needs> {
 /** An action bound to nothing yet: its `Needs` are its own matter. */
 export interface Action {
   readonly name: string;
-  readonly method: "POST";
+  readonly methods: readonly Method[];
+  readonly takesForm: boolean;
+  besideErrors(body: unknown): Record<string, unknown>;
   /** The function that answers for this entity, or null when the entity lacks what the action needs. */
   bind(entity: Entity): Handler | null;
 }
@@ -56,7 +71,9 @@ export type Handler = (request: Request) => Promise<Answer>;
 export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
   return {
     name: definition.name,
-    method: definition.method,
+    methods: definition.methods,
+    takesForm: definition.takesForm ?? false,
+    besideErrors: (body) => definition.besideErrors?.(body) ?? {},
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;
@@ -64,7 +81,7 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
         const { body, options } = definition.takesOptions
           ? unwrap(request.body)
           : { body: request.body, options: {} };
-        const payload = payloadOf(body);
+        const payload = payloadOf(body, definition.takesEmptyBody);
         try {
           return await definition.run({ ...request, entity, body: payload, options }, needs);
         } catch (error) {
@@ -99,11 +116,12 @@ function unwrap(body: unknown): { body: unknown; options: Record<string, unknown
   return { body, options: {} };
 }
 
-function payloadOf(body: unknown): Record<string, unknown> {
-  if (body === undefined) throw invalidPayload("The payload is empty");
-  if (!isObject(body)) throw invalidPayload("The payload must be a JSON object");
-  if (Object.keys(body).length === 0) throw invalidPayload("The payload is empty");
-  return body;
+function payloadOf(body: unknown, mayBeEmpty: boolean): Record<string, unknown> {
+  const payload = body === undefined ? {} : body;
+  if (!isObject(payload)) throw invalidPayload("The payload must be a JSON object");
+  if (!mayBeEmpty && Object.keys(payload).length === 0)
+    throw invalidPayload("The payload is empty");
+  return payload;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

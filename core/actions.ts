@@ -1,13 +1,26 @@
 /** Every action, listed by hand: a new one is a line here, a file in `actions/`, its tests and its page in `docs/actions/`. */
 import type { Action } from "./action.ts";
 import { adjust } from "./actions/adjust.ts";
+import { aggregate } from "./actions/aggregate.ts";
 import { create } from "./actions/create.ts";
+import { datatables } from "./actions/datatables.ts";
 import { deleteRecords } from "./actions/delete.ts";
 import { first } from "./actions/first.ts";
+import { lookup } from "./actions/lookup.ts";
 import { read } from "./actions/read.ts";
 import { update } from "./actions/update.ts";
 
-export const actions: readonly Action[] = [create, read, first, update, deleteRecords, adjust];
+export const actions: readonly Action[] = [
+  create,
+  read,
+  first,
+  update,
+  deleteRecords,
+  adjust,
+  lookup,
+  aggregate,
+  datatables,
+];
 
 export const actionNames: ReadonlySet<string> = new Set(actions.map(({ name }) => name));
 

@@ -51,6 +51,10 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
+  /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */
+  readonly isComputed?: boolean;
+  /** A column that no table has: its text is that of these columns and literals, one after the other; nulls count as empty. */
+  readonly parts?: readonly (Column | string)[];
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
 }

@@ -33,6 +33,16 @@ export function subtractDecimals(left: string, right: string): string {
   return fromUnits(a - b, scale);
 }
 
+/** `dividend` by a positive whole number, rounded to `places` digits behind the point; halves go away from zero. */
+export function divideDecimal(dividend: string, divisor: bigint, places: number): string {
+  const scale = Math.max(placesOf(dividend), places);
+  const units = toUnits(dividend, scale);
+  const twice = 2n * divisor * 10n ** BigInt(scale - places);
+  const size = (units < 0n ? -units : units) * 2n;
+  const quotient = (size + twice / 2n) / twice;
+  return fromUnits(units < 0n ? -quotient : quotient, places);
+}
+
 /** Negative when `left` is smaller, 0 when they are equal, positive when it is larger. */
 export function compareDecimals(left: string, right: string): number {
   if (left === right) return 0;

@@ -2,15 +2,15 @@
  * START HERE: how a request finds its action. `bindProject` makes the table project -> endpoint -> action -> handler once, at
  * start; `findRoute` looks a request up in it and `perform` runs what was found, within the request's deadline.
  */
-import type { Answer, Handler, Request } from "./action.ts";
+import type { Action, Answer, Handler, Method, Request } from "./action.ts";
 import { actions, plannedActions } from "./actions.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, notFound, unavailable } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { Clock, Db, Log, NewId } from "./ports.ts";
+import type { Clock, Db, NewId } from "./ports.ts";
 
 export interface Route {
-  readonly method: "POST";
+  readonly action: Action;
   readonly handler: Handler;
   readonly db: Db;
 }
@@ -34,7 +34,7 @@ export function bindProject(
     const bound = new Map<string, Route>();
     for (const action of actions) {
       const handler = entity.enabled.has(action.name) ? action.bind(entity) : null;
-      if (handler) bound.set(action.name, { method: action.method, handler, db });
+      if (handler) bound.set(action.name, { action, handler, db });
     }
     routes.set(name, bound);
   }
@@ -64,10 +64,14 @@ export function findRoute(projects: Projects, target: Target): Route {
         : "There is no such action",
     );
   }
-  if (target.method !== route.method) {
-    throw new AppError("methodNotAllowed", `Use ${route.method} for this action`, {
-      allow: [route.method],
-    });
+  if (!route.action.methods.includes(target.method as Method)) {
+    throw new AppError(
+      "methodNotAllowed",
+      `Use ${route.action.methods.join(" or ")} for this action`,
+      {
+        allow: route.action.methods,
+      },
+    );
   }
   return route;
 }
@@ -80,7 +84,7 @@ export interface Surroundings {
 /** Runs the action; whatever the database does, it ends within `limits.requestDeadlineMs`. */
 export function perform(
   route: Route,
-  request: { body: unknown; ifMatch: string | null; log: Log },
+  request: Omit<Request, "session" | "now" | "newId">,
   { now, newId }: Surroundings,
 ): Promise<Answer> {
   const session = route.db.session(performance.now() + limits.requestDeadlineMs);

@@ -5,7 +5,7 @@
  */
 import type { Column, Columns, Source, Table } from "./column.ts";
 import type { Rules } from "./rules.ts";
-import type { Condition } from "./statement.ts";
+import type { Condition, Join } from "./statement.ts";
 
 /** The audit columns that the table really has; an absent one is skipped. */
 export interface AuditColumns {
@@ -63,6 +63,52 @@ export interface ReadPlan {
   readonly createdAt: Column | null;
 }
 
+/** What lookup needs. */
+export interface LookupPlan {
+  readonly source: Source;
+  readonly id: Column;
+  /** The label; joined of several columns where the configuration says so. */
+  readonly text: Column;
+  /** Columns that a request may name. */
+  readonly columns: Columns;
+  /** What the operator adds to every lookup. */
+  readonly scope: Condition | null;
+}
+
+/** What the grid needs. */
+export interface GridPlan {
+  readonly source: Source;
+  /** Columns that a request may name and that rows show, in order. */
+  readonly columns: Columns;
+  /** Those of them that the search over all columns looks at. */
+  readonly searched: Columns;
+  /** The primary key, when the source has it: the last sort column. */
+  readonly key: Column | null;
+}
+
+/** A join that the configuration declares. */
+export interface DeclaredJoin {
+  readonly tableName: string;
+  readonly join: Join;
+  /** Columns of the joined table that a request may name. */
+  readonly fields: Columns;
+}
+
+/** A table of another entity, with the columns that the other one shows. */
+export interface JoinableTable {
+  readonly name: string;
+  readonly source: Source;
+  readonly columns: Columns;
+}
+
+/** What aggregate needs. */
+export interface AggregatePlan {
+  readonly source: Source;
+  readonly columns: Columns;
+  readonly joins: ReadonlyMap<string, DeclaredJoin>;
+  readonly tables: readonly JoinableTable[];
+}
+
 /** One configured endpoint, compiled. */
 export interface Entity {
   readonly project: string;
@@ -74,4 +120,7 @@ export interface Entity {
   readonly write: WritePlan | null;
   readonly rules: Rules;
   readonly adjust: AdjustPlan | null;
+  readonly lookup: LookupPlan | null;
+  readonly aggregate: AggregatePlan | null;
+  readonly grid: GridPlan | null;
 }

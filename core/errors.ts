@@ -7,7 +7,11 @@ export type ErrorKind =
   | "invalidPayload"
   | "invalidParameter"
   | "invalidField"
+  | "invalidSelectFields"
+  | "invalidRequestMode"
   | "validationFailed"
+  /** A request of aggregate that makes no sense. */
+  | "validationError"
   /** A written value points at a row that does not exist. */
   | "foreignKeyMissing"
   | "notFound"
@@ -59,6 +63,10 @@ export const invalidField = (message: string): AppError => new AppError("invalid
 /** Messages of all failing fields at once; the answer's own message is the fixed `Invalid data`. */
 export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError =>
   new AppError("validationFailed", "Invalid data", { errors, cause });
+
+/** What aggregate says of a request that it cannot make sense of. */
+export const validationError = (message: string): AppError =>
+  new AppError("validationError", message);
 
 export const notFound = (message: string): AppError => new AppError("notFound", message);
 

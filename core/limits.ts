@@ -1,7 +1,9 @@
 /** Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and `app/env.ts`. */
 export const limits = {
-  /** Nesting of a request's JSON. */
+  /** Nesting of a request's JSON, or of the names in a form. */
   jsonDepthMax: 32,
+  /** Values of one form: some 1500 columns of a grid. */
+  formPairsMax: 10_000,
   /** Nesting of groups in a `where`. */
   whereDepthMax: 5,
   whereConditionsMax: 100,
@@ -17,8 +19,21 @@ export const limits = {
   decimalExponentMax: 1_000,
   /** Characters of a text that a pattern or format is tried on; what is longer fails the test unseen. */
   testedTextLengthMax: 10_000,
+  gridLengthMax: 1000,
+  gridLengthDefault: 10,
+  /** Columns that a grid may send. */
+  gridColumnsMax: 1000,
+  /** Searches of single columns and fixed searches of one grid's request. */
+  gridTermsMax: 100,
+  /** Characters of a lookup's search. */
+  lookupSearchLengthMax: 100,
   /** Characters of a LIKE pattern or a search text. */
   patternLengthMax: 10_000,
+  /** Rows that aggregate answers. */
+  aggregateLimitMax: 10_000,
+  aggregateOperationsMax: 100,
+  aggregateGroupsMax: 32,
+  aggregateJoinsMax: 10,
   /** Items of one `adjustments`. */
   adjustmentsMax: 100,
   /** However slow the database is, a request is answered within this time. */

@@ -2,7 +2,7 @@
  * All that core asks of the world. `db/` implements Db, `app/wire.ts` the rest; tests may pass their own.
  */
 import type { Column, Table } from "./column.ts";
-import type { Count, Delete, Insert, Select, UpdateOne } from "./statement.ts";
+import type { Aggregate, Count, Delete, Insert, Select, UpdateOne } from "./statement.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -19,6 +19,8 @@ export interface Queries {
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;
+  /** A row per group, its members in the order of the outputs. */
+  aggregate(aggregate: Aggregate): Promise<Row[]>;
   /** The stored rows, in the order of `rows`. */
   insert(insert: Insert): Promise<Row[]>;
   /** The row after the change; null when no row has the key, or the guard does not hold. */

@@ -41,5 +41,6 @@ function itemsOf(sortColumns: unknown): unknown[] {
   return sortColumns;
 }
 
-const hasOrder = (column: Column): boolean =>
+/** Whether the engines can put its values in one order. */
+export const hasOrder = (column: Column): boolean =>
   column.type !== "json" && column.type !== "array" && column.type !== "bytes";

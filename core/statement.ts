@@ -125,7 +125,46 @@ export interface Delete {
   readonly returning: readonly Column[];
 }
 
-export type Statement = Select | Count | Insert | UpdateOne | Delete;
+export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
+
+/** A table beside the source. Its columns are objects of their own, which tells them from equal ones of the source. */
+export interface Join {
+  readonly type: "left" | "inner" | "right";
+  readonly source: Source;
+  /** All columns of the joined table that the statement may name. */
+  readonly columns: readonly Column[];
+  /** The rows where these two are equal belong together. */
+  readonly left: Column;
+  readonly right: Column;
+}
+
+/**
+ * One value of each answered row, a grouped column (`function` null) or an operation; `column` null counts rows.
+ * `result` is what HAVING and the sort name, made by `resultOf` in `core/aggregate.ts`.
+ */
+export interface Output {
+  /** The member of the answered row. It never gets into SQL. */
+  readonly alias: string;
+  readonly function: AggregateFunction | null;
+  readonly column: Column | null;
+  readonly result: Column;
+}
+
+/** One row for each group; exactly one row when no output is a grouped column. */
+export interface Aggregate {
+  readonly kind: "aggregate";
+  readonly source: Source;
+  readonly joins: readonly Join[];
+  /** At least one. */
+  readonly outputs: readonly Output[];
+  readonly where: Condition | null;
+  /** Over the results of `outputs`, as is `sort`. */
+  readonly having: Condition | null;
+  readonly sort: readonly Sort[];
+  readonly limit: number | null;
+}
+
+export type Statement = Select | Count | Aggregate | Insert | UpdateOne | Delete;
 
 /** All of the conditions that are there; null when there is none. */
 export function allOf(...conditions: readonly (Condition | null)[]): Condition | null {

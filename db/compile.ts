@@ -2,9 +2,11 @@
  * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
  * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
  */
+import type { Column } from "../core/column.ts";
 import { limits } from "../core/limits.ts";
 import type { Json, Row } from "../core/ports.ts";
 import type { Statement } from "../core/statement.ts";
+import { showFloat } from "../core/values.ts";
 import type { Dialect, RawRow } from "./engine.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
@@ -69,17 +71,34 @@ function bindAll(
   return params;
 }
 
+function answeredColumns(statement: Statement): readonly Column[] {
+  switch (statement.kind) {
+    case "count":
+      return [];
+    case "select":
+      return statement.columns;
+    case "aggregate":
+      return statement.outputs.map(({ result }) => result);
+    default:
+      return statement.returning;
+  }
+}
+
+/**
+ * A count is a number whatever `decimals` says. The last digits of a floating point sum depend on the order in which an engine
+ * adds, so fifteen are shown.
+ */
+function computedDecoder({ isComputed, type }: Column): ((raw: unknown) => Json) | null {
+  if (isComputed && type === "integer") return Number;
+  return isComputed && type === "float" ? (raw) => showFloat(Number(raw).toPrecision(15)) : null;
+}
+
 function decoderOf(dialect: Dialect, statement: Statement): (rows: RawRow[]) => Row[] {
-  const columns =
-    statement.kind === "count"
-      ? []
-      : statement.kind === "select"
-        ? statement.columns
-        : statement.returning;
+  const columns = answeredColumns(statement);
   const names: string[] = [];
   const decoders: ((raw: unknown) => Json)[] = [];
   for (const column of columns) {
-    const decode = dialect.decode(column);
+    const decode = computedDecoder(column) ?? dialect.decode(column);
     if (decode === null) continue;
     names.push(column.name);
     decoders.push(decode);

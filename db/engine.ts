@@ -5,7 +5,7 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../core/column.ts";
 import type { Json } from "../core/ports.ts";
-import type { Scalar } from "../core/statement.ts";
+import type { AggregateFunction, Scalar } from "../core/statement.ts";
 
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
@@ -75,8 +75,15 @@ export interface Dialect {
   decode(column: Column): ((raw: unknown) => Json) | null;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
+  /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
+  concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
   like(text: SQL, pattern: SQL, options: { ignoreCase: boolean; ascii: boolean }): SQL;
+  /**
+   * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded
+   * to the scale of `result`, halves away from zero. The column itself, as groups are made by it, where the function is null.
+   */
+  aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL;
   /** An ORDER BY term with nulls smallest. */
   sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
   /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */

@@ -6,13 +6,16 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Source } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
 import type {
+  Aggregate,
   Assignment,
   Condition,
   Count,
   Delete,
   Insert,
+  Join,
   Scalar,
   Select,
+  Sort,
   Statement,
   UpdateOne,
 } from "../core/statement.ts";
@@ -82,8 +85,15 @@ function createPrinter(dialect: Dialect, shape: Shape) {
   let place = 0;
   /** How columns are named: with the source's alias in a SELECT, where an output alias could be meant otherwise. */
   let qualifier: SQL = sql.empty();
+  /** Columns that are not the source's own, with the alias of the table that has them. */
+  const aliases = new Map<Column, SQL>();
 
-  const nameOf = (column: Column): SQL => sql`${qualifier}${sql.identifier(column.name)}`;
+  const nameOf = (column: Column): SQL =>
+    column.parts
+      ? dialect.concat(column.parts.map((part) => (typeof part === "string" ? part : textOf(part))))
+      : sql`${aliases.get(column) ?? qualifier}${sql.identifier(column.name)}`;
+
+  const textOf = (column: Column): SQL => dialect.textOf(column, nameOf(column)) ?? nameOf(column);
 
   /** The next value's placeholder. `column` and `value` show that both walks are at the same place. */
   function slot(column: Column | null, value: Scalar): SQL {
@@ -183,15 +193,19 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     qualifier = sql`${sql.identifier("source")}.`;
     const columns = shown(statement.columns);
     const condition = filter(statement.where);
-    const terms = statement.sort.map(({ column, direction }) =>
-      dialect.sort(column, nameOf(column), direction),
-    );
-    const order = terms.length === 0 ? sql.empty() : sql` order by ${sql.join(terms, sql`, `)}`;
+    const order = orderBy(statement.sort);
     const lock = statement.lock && dialect.rowLocks ? sql` for update` : sql.empty();
     return sql`select ${columns} from ${from(statement.source)}${condition}${order}${page(statement)}${lock}`;
   }
 
-  function page({ limit, offset }: Select): SQL {
+  function orderBy(sort: readonly Sort[]): SQL {
+    const terms = sort.map(({ column, direction }) =>
+      dialect.sort(column, nameOf(column), direction),
+    );
+    return terms.length === 0 ? sql.empty() : sql` order by ${sql.join(terms, sql`, `)}`;
+  }
+
+  function page({ limit, offset }: Pick<Select, "limit" | "offset">): SQL {
     if (limit === null && offset === 0) return sql.empty();
     if (isFirstRow(limit, offset)) return sql` limit 1`;
     const most = limit === null ? null : slot(null, BigInt(limit));
@@ -202,6 +216,47 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     qualifier = sql`${sql.identifier("source")}.`;
     return sql`select count(*) as ${sql.identifier("count")} from ${from(statement.source)}${filter(statement.where)}`;
   }
+
+  /**
+   * The groups are a subquery with names of our own (`v0`, `v1`), so that HAVING and the sort are plain conditions
+   * and terms over columns, and no alias of a client gets into the text.
+   */
+  function aggregate(statement: Aggregate): SQL {
+    qualifier = sql`${sql.identifier("source")}.`;
+    statement.joins.forEach(({ columns }, at) => {
+      for (const column of columns) aliases.set(column, sql`${sql.identifier(`join${at}`)}.`);
+    });
+    const values = statement.outputs.map((output) => {
+      const { function: name, column, result } = output;
+      const value =
+        column === null ? sql`count(*)` : dialect.aggregate(name, column, nameOf(column), result);
+      return sql`${value} as ${sql.identifier(result.name)}`;
+    });
+    const joins = statement.joins.map(joined);
+    const condition = filter(statement.where);
+    const keys = statement.outputs.flatMap(({ function: name, column, result }) =>
+      name === null && column !== null
+        ? [dialect.aggregate(null, column, nameOf(column), result)]
+        : [],
+    );
+    const by = keys.length === 0 ? sql.empty() : sql` group by ${sql.join(keys, sql`, `)}`;
+    const groups = sql`select ${sql.join(values, sql`, `)} from ${from(statement.source)}${sql.join(joins)}${condition}${by}`;
+    for (const { result } of statement.outputs)
+      aliases.set(result, sql`${sql.identifier("groups")}.`);
+    const answered = shown(statement.outputs.map(({ result }) => result));
+    const having = filter(statement.having);
+    const order = orderBy(statement.sort);
+    return sql`select ${answered} from (${groups}) as ${sql.identifier("groups")}${having}${order}${page({ limit: statement.limit, offset: 0 })}`;
+  }
+
+  function joined({ type, source, left, right }: Join, at: number): SQL {
+    const alias = sql.identifier(`join${at}`);
+    const side = (column: Column): SQL =>
+      left.labels === null && right.labels === null ? comparable(column) : textOf(column);
+    return sql` ${sql.raw(type)} join ${from(source, alias)} on ${side(left)} = ${side(right)}`;
+  }
+
+  const comparable = (column: Column): SQL => comparand(column, nameOf(column), nameOf(column));
 
   function insert({ table, columns, rows, returning: answered }: Insert): SQL {
     const target = sql`insert into ${tableName(table.schema, table.name)}`;
@@ -246,6 +301,8 @@ function createPrinter(dialect: Dialect, shape: Shape) {
           return select(statement);
         case "count":
           return count(statement);
+        case "aggregate":
+          return aggregate(statement);
         case "insert":
           return insert(statement);
         case "update":
@@ -258,10 +315,10 @@ function createPrinter(dialect: Dialect, shape: Shape) {
 }
 
 /** The operator's own text stands on lines of its own, so that a comment at its end does not swallow the bracket. */
-const from = (source: Source): SQL =>
+const from = (source: Source, alias = sql.identifier("source")): SQL =>
   source.kind === "query"
-    ? sql`(\n${sql.raw(bareQuery(source.text))}\n) as ${sql.identifier("source")}`
-    : sql`${tableName(source.schema, source.name)} as ${sql.identifier("source")}`;
+    ? sql`(\n${sql.raw(bareQuery(source.text))}\n) as ${alias}`
+    : sql`${tableName(source.schema, source.name)} as ${alias}`;
 
 const tableName = (schema: string | null, name: string): SQL =>
   schema === null

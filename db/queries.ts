@@ -6,6 +6,7 @@
 import type { Column, Table } from "../core/column.ts";
 import type { Json, Queries, Row } from "../core/ports.ts";
 import {
+  type Aggregate,
   type Count,
   type Delete,
   equals,
@@ -60,6 +61,14 @@ export class StatementQueries implements Queries {
 
   async count(count: Count): Promise<number> {
     return Number((await this.runner.read(count)).rows[0]!["count"]);
+  }
+
+  async aggregate(aggregate: Aggregate): Promise<Row[]> {
+    const { outputs } = aggregate;
+    const { rows } = await this.runner.read(aggregate);
+    return rows.map((row) =>
+      Object.fromEntries(outputs.map(({ alias, result }) => [alias, row[result.name]!])),
+    );
   }
 
   async insert(insert: Insert): Promise<Row[]> {

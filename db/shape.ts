@@ -5,6 +5,7 @@
  */
 import type { Column, Source, Table } from "../core/column.ts";
 import type {
+  Aggregate,
   Assignment,
   Comparison,
   Condition,
@@ -34,6 +35,9 @@ export function shapeOf(statement: Statement): Shape {
     case "count":
       shape.key = `c${sourceKey(statement.source)}|${whereKey(statement.where, shape)}`;
       break;
+    case "aggregate":
+      shape.key = aggregateKey(statement, shape);
+      break;
     case "insert":
       shape.key = `i${idOf(statement.table)}|${idsOf(statement.columns)}|${statement.rows.length}|${idsOf(statement.returning)}`;
       for (const row of statement.rows) {
@@ -53,6 +57,17 @@ export function shapeOf(statement: Statement): Shape {
       shape.key = `d${idOf(statement.table)}|${whereKey(statement.where, shape)}|${idsOf(statement.returning)}`;
   }
   return shape;
+}
+
+function aggregateKey(statement: Aggregate, shape: Shape): string {
+  let key = `g${sourceKey(statement.source)}|`;
+  for (const { type, source, left, right } of statement.joins)
+    key += `${type}${sourceKey(source)}${idOf(left)}${idOf(right)}`;
+  key += "|";
+  for (const output of statement.outputs)
+    key += `${output.function ?? "by"} ${output.column === null ? "*" : idOf(output.column)}`;
+  key += `|${whereKey(statement.where, shape)}|${whereKey(statement.having, shape)}`;
+  return `${key}|${sortKey(statement.sort)}${pageKey(statement.limit, 0, shape)}`;
 }
 
 /** How many values an IN of `count` values prints: the next power of two, so that lists of all lengths share few texts. */

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { Column, Source, Table } from "../core/column.ts";
 import type { Assignment, Comparison, Condition, Scalar, Statement } from "../core/statement.ts";
+import { resultOf } from "../core/aggregate.ts";
 import { createCompiler } from "../db/compile.ts";
 import type { Dialect } from "../db/engine.ts";
 import { createDialect } from "../db/sqlite/dialect.ts";
@@ -31,6 +32,8 @@ const price = column("decimal", {
 });
 const changed = column("timestamp", { name: "changed", native: "timestamp" });
 const flag = column("boolean", { name: "flag", native: "boolean" });
+const other = column("integer", { name: "id", native: "bigint", range: int64 });
+const otherName = column("text", { name: "name", native: "text" });
 const columns = [id, name, code, price, changed, flag];
 
 const table: Table = {
@@ -103,6 +106,47 @@ const printed: readonly (readonly [string, Statement])[] = [
       kind: "count",
       source: { kind: "query", text: "select 1 as id -- one;" },
       where: compare(id, "<", 5n),
+    },
+  ],
+  [
+    "groups over a join",
+    {
+      kind: "aggregate",
+      source,
+      joins: [
+        {
+          type: "left",
+          source: { kind: "table", schema: null, name: "others" },
+          columns: [other, otherName],
+          left: id,
+          right: other,
+        },
+      ],
+      outputs: [
+        { alias: "n", function: null, column: otherName, result: resultOf(null, otherName, 0) },
+        { alias: "c", function: "count", column: null, result: resultOf("count", null, 1) },
+        { alias: "s", function: "sum", column: price, result: resultOf("sum", price, 2) },
+        { alias: "a", function: "avg", column: id, result: resultOf("avg", id, 3) },
+      ],
+      where: compare(otherName, "=", "a"),
+      having: compare(resultOf("sum", price, 2), ">", "1.5"),
+      sort: [{ column: resultOf("count", null, 1), direction: "desc" }],
+      limit: 10,
+    },
+  ],
+  [
+    "a row of totals",
+    {
+      kind: "aggregate",
+      source,
+      joins: [],
+      outputs: [
+        { alias: "m", function: "max", column: changed, result: resultOf("max", changed, 0) },
+      ],
+      where: null,
+      having: null,
+      sort: [],
+      limit: null,
     },
   ],
   [

@@ -4,10 +4,27 @@ import {
   compareDecimals,
   digitsFault,
   digitsOf,
+  divideDecimal,
   normalDecimal,
   subtractDecimals,
 } from "../core/decimal.ts";
 import { limits } from "../core/limits.ts";
+
+describe("divideDecimal", () => {
+  test.each([
+    ["1", 3n, 4, "0.3333"],
+    ["2", 3n, 4, "0.6667"],
+    ["-2", 3n, 4, "-0.6667"],
+    ["0.00005", 1n, 4, "0.0001"],
+    ["-0.00005", 1n, 4, "-0.0001"],
+    ["0.000049999999", 1n, 4, "0"],
+    ["27670116110564327420", 3n, 4, "9223372036854775806.6667"],
+    ["10", 2n, 0, "5"],
+    ["0", 7n, 4, "0"],
+  ] as const)("%s by %s with %s places is %s", (dividend, divisor, places, expected) =>
+    expect(divideDecimal(dividend, divisor, places)).toBe(expected),
+  );
+});
 
 describe("normalDecimal", () => {
   test.each([

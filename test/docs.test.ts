@@ -32,10 +32,10 @@ describe.each(pages)("docs/actions/$file", ({ text }) => {
   });
 
   test("the page's example gives the answer that stands below it", async () => {
-    const { path, body, answer } = exampleOf(text);
+    const { path, headers, body, answer } = exampleOf(text);
     const response = await demo.app.request(path, {
       method: "POST",
-      headers: { "Content-Type": "application/json" },
+      headers,
       body,
     });
     expect(withoutChance(await response.json())).toMatchObject(withoutChance(answer) as object);
@@ -74,11 +74,14 @@ function isShown(row: string): boolean {
   return title !== undefined && readText(`test/contract/${file}.test.ts`).includes(`"${title}"`);
 }
 
-function exampleOf(text: string): { path: string; body: string; answer: unknown } {
+function exampleOf(text: string) {
   const [, path = "", body = ""] =
     /```sh\ncurl[^\n]*localhost:3000(\S+)[^]*?-d '([^']*)'/.exec(text) ?? [];
+  const headers = [...text.matchAll(/-H '([\w-]+): ([^']+)'/g)].map(
+    ([, name = "", value = ""]): [string, string] => [name, value],
+  );
   const [, answer = ""] = /```json\n([^]*?)```/.exec(text) ?? [];
-  return { path, body, answer: JSON.parse(answer) };
+  return { path, headers, body, answer: JSON.parse(answer) };
 }
 
 /** Generated ids and the times of this run, which no page can know. */

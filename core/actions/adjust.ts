@@ -50,8 +50,9 @@ interface Change {
 
 export const adjust = defineAction<AdjustNeeds>({
   name: "adjust",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: true,
+  takesEmptyBody: false,
 
   needs(entity) {
     const plan = recordPlan(entity);

@@ -15,8 +15,9 @@ interface CreateNeeds extends RecordPlan {
 
 export const create = defineAction<CreateNeeds>({
   name: "create",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: true,
+  takesEmptyBody: false,
 
   needs(entity) {
     const plan = recordPlan(entity);

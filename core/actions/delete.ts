@@ -10,8 +10,9 @@ import { comparand, parseEqualities } from "../where.ts";
 
 export const deleteRecords = defineAction<RecordPlan>({
   name: "delete",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: true,
+  takesEmptyBody: false,
   needs: recordPlan,
 
   async run(call, plan) {

@@ -10,8 +10,9 @@ import { parseSelect } from "./read.ts";
 
 export const first = defineAction<ReadPlan>({
   name: "first",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: false,
+  takesEmptyBody: false,
   needs: (entity) => entity.read,
 
   async run({ body, session }, plan) {

@@ -10,8 +10,9 @@ import { columnOf, parseWhere, patternText } from "../where.ts";
 
 export const read = defineAction<ReadPlan>({
   name: "read",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: false,
+  takesEmptyBody: false,
   needs: (entity) => entity.read,
 
   async run({ body, session }, plan) {

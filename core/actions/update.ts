@@ -16,8 +16,9 @@ import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts"
 
 export const update = defineAction<RecordPlan>({
   name: "update",
-  method: "POST",
+  methods: ["POST"],
   takesOptions: true,
+  takesEmptyBody: false,
   needs: recordPlan,
 
   async run(call, plan) {

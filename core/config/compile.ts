@@ -4,12 +4,15 @@
  * Called at start by `app/wire.ts`, once per project.
  */
 import type { Column, Columns, Table } from "../column.ts";
-import type { AuditColumns, Entity, ReadPlan, WritePlan } from "../entity.ts";
+import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
 import type { FieldRule } from "../field-rule.ts";
 import type { Catalog } from "../ports.ts";
 import { compileRules } from "../rules.ts";
+import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { deepFreeze } from "./freeze.ts";
+import { gridOf, gridQueryOf } from "./grid-plan.ts";
+import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
   auditOf,
@@ -46,14 +49,16 @@ export async function compileProject(
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
-      return { survey, entity: await compileEntity(survey, endpoint, actions) };
+      return { survey, ...(await compileEntity(survey, endpoint, actions)) };
     }),
   );
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   return {
-    entities: new Map(good.map(({ entity }) => [entity.name, entity])),
+    entities: new Map(
+      good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
+    ),
     faults: sortFaults([
       ...unsafeProjectSettings(config),
       ...compiled.flatMap(({ survey }) => survey.faults),
@@ -66,7 +71,7 @@ async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
   built: ReadonlySet<string>,
-): Promise<Entity> {
+): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
   const { payload } = survey;
   const enabled = new Set(
     Object.entries(payload.action).flatMap(([name, on]) => (on === true ? [name] : [])),
@@ -87,8 +92,13 @@ async function compileEntity(
         ? table.columns
         : refineColumns(foundReading.columns, rules),
   };
-  await checkUnbuilt(survey, table, reading);
-  await checkNames(survey, table, reading);
+  await checkUnbuilt(survey, table);
+  const foundQuery = await gridQueryOf(survey);
+  const query = foundQuery && {
+    ...foundQuery,
+    columns: refineColumns(foundQuery.columns, rules),
+  };
+  await checkNames(survey, { table, reading, grid: query });
 
   const keyName = keyNameOf(survey, table);
   const audit = table ? auditOf(survey, table.columns) : noAudit;
@@ -96,6 +106,9 @@ async function compileEntity(
   const write = await writePlan(survey, table, { keyName, shown, audit, reading });
   const read = reading && readPlan(survey, reading, { keyName, shown });
   const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
+  const lookup = read && reading && lookupOf(survey, reading, { keyName, shown: read.columns });
+  const grid = gridOf(survey, { query, table, keyName, shown });
+  const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
 
   const entity: Entity = {
@@ -106,8 +119,11 @@ async function compileEntity(
     write,
     rules: Object.freeze(compileRules(rules)),
     adjust,
+    lookup,
+    grid,
+    aggregate,
   };
-  return deepFreeze(entity);
+  return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
 }
 
 function rulesOf(survey: Survey, table: Table | null, reading: Reading | null): FieldRule[] {

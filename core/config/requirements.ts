@@ -11,14 +11,18 @@ import {
   writingActions,
   type ActionName,
 } from "./action-names.ts";
+import type { GridQuery } from "./grid-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** Lists of columns that must exist, and the queries of the grid and the export, which may give further ones. */
+/** Lists of columns that must exist. `grid` is the datatablesQuery, which may give further ones, as may the query of the export. */
 export async function checkNames(
   survey: Survey,
-  table: Table | null,
-  reading: Reading | null,
+  {
+    table,
+    reading,
+    grid,
+  }: { table: Table | null; reading: Reading | null; grid: GridQuery | null | undefined },
 ): Promise<void> {
   const { payload } = survey;
   const own = table?.columns ?? reading?.columns;
@@ -30,11 +34,15 @@ export async function checkNames(
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }
-  const grid = await columnsOfQuery(survey, "datatablesQuery");
-  const exported = await columnsOfQuery(survey, "exportQuery");
+  const exported = await columnsOfExport(survey);
   // What a refused source would have given is not known, so nothing can be said of names.
   if (!own || grid === null || exported === null) return;
-  const inUse: Columns = new Map([...grid, ...exported, ...(reading?.columns ?? []), ...own]);
+  const inUse: Columns = new Map([
+    ...(grid?.columns ?? []),
+    ...exported,
+    ...(reading?.columns ?? []),
+    ...own,
+  ]);
   const ofAll = "what the endpoint reads or writes";
   survey.columns(forEverybody(payload.hiddenFields), inUse, ["hiddenFields"], ofAll);
   survey.columns(payload.datatablesWhere ?? [], inUse, ["datatablesWhere"], ofAll);
@@ -46,13 +54,10 @@ export async function checkNames(
 }
 
 /** None without such a query; null, and a fault, when the database refuses it. */
-async function columnsOfQuery(
-  survey: Survey,
-  property: "datatablesQuery" | "exportQuery",
-): Promise<Columns | null> {
-  const sql = survey.payload[property];
+async function columnsOfExport(survey: Survey): Promise<Columns | null> {
+  const sql = survey.payload.exportQuery;
   if (sql === undefined) return new Map();
-  return (await survey.query(sql, [property]))?.columns ?? null;
+  return (await survey.query(sql, ["exportQuery"]))?.columns ?? null;
 }
 
 /** What the enabled actions need of their entity. */

@@ -6,7 +6,6 @@
 import type { Columns, Table } from "../column.ts";
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";
-import { scopeOf, type Reading } from "./plans.ts";
 import { hasHeaderParameter } from "./query-text.ts";
 import type { ProjectConfig } from "./read.ts";
 import { readRules } from "./rule-plan.ts";
@@ -50,11 +49,7 @@ export function refuseUnsafe(survey: Survey): void {
 }
 
 /** Names in the settings of actions that are not built yet. */
-export async function checkUnbuilt(
-  survey: Survey,
-  table: Table | null,
-  reading: Reading | null,
-): Promise<void> {
+export async function checkUnbuilt(survey: Survey, table: Table | null): Promise<void> {
   const { payload } = survey;
   const detailQuery =
     payload.detailQuery === undefined
@@ -62,11 +57,6 @@ export async function checkUnbuilt(
       : survey.queryText(payload.detailQuery, ["detailQuery"]);
   if (detailQuery !== null && !hasHeaderParameter(detailQuery)) {
     survey.fault(["detailQuery"], { expected: "a query with the parameter :header_id" });
-  }
-  if (reading) {
-    scopeOf(survey, "lookup", reading);
-    checkLookup(survey, reading);
-    await checkJoins(survey, reading);
   }
   if (table) {
     await checkImport(survey, table);
@@ -85,34 +75,6 @@ export async function checkUnbuilt(
     await survey.table(name, ["cacheDependsOn", index]);
   if (payload.dateTimeFields !== undefined)
     survey.notice("dateTimeFields is not available in this version; dates are ISO 8601");
-}
-
-function checkLookup(survey: Survey, { columns, label }: Reading): void {
-  const lookup = survey.payload.fieldNameLookup;
-  if (lookup?.id !== undefined) survey.column(lookup.id, columns, ["fieldNameLookup", "id"], label);
-  if (lookup?.text === undefined) return;
-  const path = ["fieldNameLookup", "text"];
-  for (const part of lookup.text.split(/('(?:[^']|'')*'|\|\|)/).map((text) => text.trim())) {
-    if (part === "" || part === "||" || /^'.*'$/s.test(part)) continue;
-    if (/^\w+$/.test(part)) survey.column(part, columns, path, label);
-    else survey.fault(path, { expected: "columns and quoted texts joined with ||" });
-  }
-}
-
-async function checkJoins(survey: Survey, { columns, label }: Reading): Promise<void> {
-  for (const [name, join] of Object.entries(survey.payload.aggregateConfig?.joins ?? {})) {
-    const path = ["aggregateConfig", "joins", name];
-    survey.column(join.sourceField, columns, [...path, "sourceField"], label);
-    const joined = await survey.table(join.tableName, [...path, "tableName"]);
-    if (!joined) continue;
-    survey.column(
-      join.targetField,
-      joined.columns,
-      [...path, "targetField"],
-      `the table ${joined.name}`,
-    );
-    survey.columns(join.fields, joined.columns, [...path, "fields"], `the table ${joined.name}`);
-  }
 }
 
 async function checkImport(survey: Survey, table: Table): Promise<void> {

@@ -7,7 +7,7 @@ import mysql from "mysql2";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
 import type { Json } from "../../core/ports.ts";
-import type { Scalar } from "../../core/statement.ts";
+import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import {
   type Decimals,
   showBytes,
@@ -38,6 +38,7 @@ export function createDialect(decimals: Decimals): Dialect {
       ignoreCase
         ? sql`${folded(text)} like ${folded(pattern)} escape '\\\\'`
         : sql`${text} like ${pattern} escape '\\\\'`,
+    aggregate,
     // Nulls are smallest here by nature.
     sort: (_column, name, direction) => (direction === "asc" ? name : sql`${name} desc`),
     add(column, name, delta) {
@@ -48,9 +49,22 @@ export function createDialect(decimals: Decimals): Dialect {
     },
     stamp,
     // The number is the manual's own way to say "all rows from here on".
+    concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
       sql`limit ${limit ?? sql.raw("18446744073709551615")} offset ${offset}`,
   };
+}
+
+/** The zeros ask for digits beyond the last one of an average, so that rounding it twice never shows. */
+function aggregate(
+  name: AggregateFunction | null,
+  column: Column,
+  term: SQL,
+  { scale }: Column,
+): SQL {
+  if (name === null) return term;
+  if (name !== "avg" || column.type === "float") return sql`${sql.raw(name)}(${term})`;
+  return sql`round(sum(${term}) * 1.00000000000000 / count(${term}), ${sql.raw(String(scale ?? 0))})`;
 }
 
 function param(column: Column, placeholder: SQL): SQL {
@@ -194,3 +208,9 @@ function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
   const unit = sql.raw(String(10 ** (6 - digits)));
   return sql`greatest(${moment}, coalesce(${latest} + interval ${unit} microsecond, timestamp'1970-01-01 00:00:00'))`;
 }
+
+/** The backslash is an escape character in a literal of MySQL. */
+const textOrNothing = (part: SQL | string): SQL =>
+  typeof part === "string"
+    ? sql.raw(`'${part.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`)
+    : sql`coalesce(${part}, '')`;

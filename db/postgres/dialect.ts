@@ -6,7 +6,7 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
 import type { Json } from "../../core/ports.ts";
-import type { Scalar } from "../../core/statement.ts";
+import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import {
   type Decimals,
   showBytes,
@@ -34,12 +34,14 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     output,
     decode: (column) => decoderOf(column, decimals),
     textOf,
+    concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
     like(text, pattern, { ignoreCase, ascii }) {
       if (!ignoreCase) return sql`${text} like ${pattern}::text`;
       const collation = ascii ? null : foldingCollation();
       const folded = collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
       return sql`${folded} ilike ${pattern}::text`;
     },
+    aggregate,
     sort(column, name, direction) {
       const term = unordered.test(column.native) ? sql`${name}::text` : name;
       // The words are left out where they say nothing: with them, an index serves only if it was made with them.
@@ -61,7 +63,50 @@ const unordered =
   /^(json|xml|point|line|lseg|box|path|polygon|circle|xid|cid|jsonpath|pg_snapshot)(\[\])?$/;
 
 /** `name` would cut a long text in a comparison. */
-const castType = (column: Column): string => (column.native === "name" ? "text" : column.native);
+const castType = (column: Column): string => {
+  if (column.isComputed) return computedTypes[column.type]!;
+  return column.native === "name" ? "text" : column.native;
+};
+
+const computedTypes: Readonly<Record<string, string>> = {
+  integer: "bigint",
+  decimal: "numeric",
+  float: "double precision",
+};
+
+/** The server has no smallest uuid. Where it would divide with few digits, the zeros ask for more of them. */
+function aggregate(
+  name: AggregateFunction | null,
+  column: Column,
+  term: SQL,
+  { scale }: Column,
+): SQL {
+  switch (name) {
+    case null:
+      return unordered.test(column.native) ? sql`${term}::text` : term;
+    case "count":
+      return sql`count(${term})`;
+    case "min":
+    case "max":
+      return column.type === "uuid"
+        ? sql`${sql.raw(name)}(${term}::text)::uuid`
+        : sql`${sql.raw(name)}(${term})`;
+    case "sum":
+    case "avg": {
+      const isFloat = column.type === "float";
+      // The server's own avg() also adds squares, which leave the range of a double sooner.
+      if (isFloat && name === "avg") return sql`sum(${term}::double precision) / count(${term})`;
+      if (isFloat) return sql`sum(${term}::double precision)`;
+      const sum = sql`sum(${term})::numeric`;
+      if (name === "sum") return sum;
+      const zeros = sql.raw(`1.${"0".repeat(averageGuardDigits + (scale ?? 0))}`);
+      return sql`round(${sum} * ${zeros} / count(${term}), ${sql.raw(String(scale ?? 0))})`;
+    }
+  }
+}
+
+/** Digits beyond the last one of an average, so that rounding it twice never shows. */
+const averageGuardDigits = 14;
 
 /** The parameter as text; the driver sends strings unchanged. */
 function bind(column: Column, value: Exclude<Scalar, null>): unknown {
@@ -147,3 +192,7 @@ function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
   const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;
   return sql`greatest(${now}, ${next})`;
 }
+
+/** concat() itself takes a null for nothing. */
+const literalOr = (part: SQL | string): SQL =>
+  typeof part === "string" ? sql.raw(`'${part.replaceAll("'", "''")}'`) : part;

@@ -17,7 +17,7 @@ import {
   showTimestamp,
 } from "../../core/values.ts";
 import type { Json } from "../../core/ports.ts";
-import type { Scalar } from "../../core/statement.ts";
+import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import type { Dialect } from "../engine.ts";
 import { isTextType } from "./types.ts";
 
@@ -30,10 +30,12 @@ export function createDialect(decimals: Decimals): Dialect {
     output: (column, name) => output(column, name, decimals),
     decode: (column) => decoder(column, decimals),
     textOf,
+    concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     like: (text, pattern, { ignoreCase, ascii }) =>
       ascii || !ignoreCase
         ? sql`${text} like ${pattern} escape '\\'`
         : sql`rowgate_like(${text}, ${pattern})`,
+    aggregate,
     sort: (column, name, direction) =>
       sql`${isExactDecimal(column) ? sql`rowgate_decimal_key(${name})` : name} ${sql.raw(direction)}`,
     add,
@@ -48,7 +50,7 @@ export function createDialect(decimals: Decimals): Dialect {
 
 /** A decimal that is kept as text, with all its digits. */
 const isExactDecimal = (column: Column): boolean =>
-  column.type === "decimal" && isTextType(column.native);
+  column.type === "decimal" && (column.isComputed === true || isTextType(column.native));
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);
@@ -151,6 +153,19 @@ function decimalDecoder({ scale }: Column, decimals: Decimals): (raw: unknown) =
   };
 }
 
+/** SQLite adds decimals as doubles, and fails where integers leave 64 bits: exact sums are made by `functions.ts`, as text. */
+function aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL {
+  if (name === null) return term;
+  const isExact = column.type === "integer" || column.type === "decimal";
+  const scale = sql.raw(String(column.type === "integer" ? 0 : (column.scale ?? -1)));
+  if (name === "sum" && isExact) return sql`rowgate_sum(${term}, ${scale})`;
+  if (name === "avg" && isExact)
+    return sql`rowgate_avg(${term}, ${scale}, ${sql.raw(String(result.scale ?? 0))})`;
+  if ((name === "min" || name === "max") && isExactDecimal(column))
+    return sql`${sql.raw(`rowgate_${name}`)}(${term})`;
+  return sql`${sql.raw(name)}(${term})`;
+}
+
 function textOf(column: Column, name: SQL): SQL | null {
   switch (column.type) {
     case "boolean":
@@ -219,3 +234,8 @@ function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
 
 /** Texts of one length, whatever form the instant is stored in: they sort by time. */
 const millis = (term: SQL): SQL => sql`strftime('%Y-%m-%d %H:%M:%f', ${term})`;
+
+const textOrNothing = (part: SQL | string): SQL =>
+  typeof part === "string"
+    ? sql.raw(`'${part.replaceAll("'", "''")}'`)
+    : sql`coalesce(${part}, '')`;

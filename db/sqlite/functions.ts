@@ -3,6 +3,7 @@
  * connection by `connection.ts`, used by `dialect.ts`.
  */
 import type { Database } from "better-sqlite3";
+import { registerAggregates } from "./aggregates.ts";
 import { addDecimals, normalDecimal } from "../../core/decimal.ts";
 
 export function registerFunctions(database: Database): void {
@@ -20,6 +21,7 @@ export function registerFunctions(database: Database): void {
     if (number === null) throw new Error("The column holds a text that is no number");
     return addDecimals(number, String(right));
   });
+  registerAggregates(database);
 }
 
 /**

@@ -115,6 +115,67 @@ describe("reading", () => {
   });
 });
 
+describe("the grid", () => {
+  test.each([
+    [
+      "its query before view and table",
+      { viewName: "product_view", datatablesQuery: "select 1;" },
+      { kind: "query", text: "select 1" },
+    ],
+    [
+      "a query from its file",
+      { datatablesQuery: "file:query/grid.sql" },
+      { kind: "query", text: "select 2" },
+    ],
+    [
+      "the table without a query, never the view",
+      { viewName: "product_view" },
+      { kind: "table", name: "products" },
+    ],
+  ])("reads %s", async (_, payload, source) => {
+    const { entity } = await entityOf(
+      { ...base, ...payload },
+      { "query/grid.sql": "select 2; -- all\n" },
+    );
+    expect(entity.grid!.source).toMatchObject(source);
+    expect(entity.grid!.key!.name).toBe("product_id");
+  });
+
+  test("a table's grid has the fields, the key and the audit columns, and no hidden one", async () => {
+    const { entity } = await entityOf({
+      ...base,
+      fieldName: ["name", "sku", "secret"],
+      hiddenFields: ["secret"],
+    });
+    expect(names(entity.grid!.columns)).toEqual(names(entity.write!.shown));
+  });
+
+  test("a query's grid has all that it gives, but what is hidden", async () => {
+    const { entity } = await entityOf({
+      ...base,
+      fieldName: ["name"],
+      datatablesQuery: "select 1",
+      hiddenFields: ["secret"],
+    });
+    const given = tables.find(({ name }) => name === "products")!.columns;
+    expect(names(entity.grid!.columns)).toEqual(names(given).filter((name) => name !== "secret"));
+  });
+
+  test("the search over all fields looks at datatablesWhere, and at nothing hidden", async () => {
+    const { entity } = await entityOf({
+      ...base,
+      datatablesWhere: ["sku", "secret"],
+      hiddenFields: ["secret"],
+    });
+    expect(names(entity.grid!.searched)).toEqual(["sku"]);
+  });
+
+  test("an endpoint with neither a query nor a table has no grid", async () => {
+    const { entity } = await entityOf({ action: { read: true }, viewName: "product_view" });
+    expect(entity.grid).toBeNull();
+  });
+});
+
 describe("the key", () => {
   test.each([
     ["is the configured one", { ...base, primaryKey: "sku" }, "sku"],

@@ -63,15 +63,26 @@ export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const leaks =
   /SQLITE_|\bER_[A-Z]|errno|sqlstate|syntax error|duplicate key value|Duplicate entry '|no such (column|table)|violates|\.ts:\d|\n\s+at |node_modules|file:\/\/|mariadb|postgres|sqlite|hush-/i;
 
+/** The grid's answers are these alone; its errors have them beside the envelope's own. */
+const gridMembers = ["draw", "recordsTotal", "recordsFiltered", "data"];
+
 export function checkEnvelope(answer: Answer): void {
   const { status, body } = answer;
   const text = JSON.stringify(body);
-  expect(body.timestamp, text).toMatch(instant);
   expect(answer.headers.get("X-Request-Id"), "X-Request-Id").toBeTruthy();
   expect(answer.headers.get("Content-Type"), "Content-Type").toMatch(/^application\/json/);
+  const ofGrid = gridMembers.filter((name) => name !== "data" && Object.hasOwn(body, name));
+  if (ofGrid.length > 0)
+    expect(Object.keys(body), text).toEqual(expect.arrayContaining(gridMembers));
+  if (ofGrid.length > 0 && status < 400) {
+    expect(Object.keys(body), text).toEqual(gridMembers);
+    return;
+  }
+  expect(body.timestamp, text).toMatch(instant);
   expect(body.success, text).toBe(status < 400);
   if (body.success) return;
-  const members = Object.keys(body).filter((name) => name !== "errors");
+  const more = ofGrid.length > 0 ? ["errors", ...gridMembers] : ["errors"];
+  const members = Object.keys(body).filter((name) => !more.includes(name));
   expect(members.sort(), text).toEqual(["error", "message", "success", "timestamp"]);
   expect(body.error, text).toEqual(expect.any(String));
   expect(body.message, text).toEqual(expect.any(String));

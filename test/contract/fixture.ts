@@ -201,12 +201,21 @@ select item_id, name, 'query' as origin, 'a;b?:c$1' as odd /* ; ? :header_id */
 from items -- not all; some
 order by name; -- the end`;
 
+/** A name that is hidden, one that no table has, and an order that the grid does not keep. */
+const gridQuery = `
+select i.item_id, i.name, i.qty, i.secret, c.name as category_name
+from items i left join categories c on c.category_id = i.category_id
+order by i.name desc;`;
+
+/** Each item eight times. */
+const manyQuery = "select a.item_id, b.code from items a cross join items b";
+
 /** The cache is off, so that every answer tells the table's state. */
 export const shopOptions: FixtureOptions = {
   tables,
   setUp,
   endpoints: endpoints(),
-  files: { "test/query/items.sql": itemsQuery },
+  files: { "test/query/items.sql": itemsQuery, "test/query/grid.sql": gridQuery },
   project: { cache: { enabled: false } },
 };
 
@@ -215,7 +224,7 @@ function endpoints(): Record<string, object> {
     items: {
       tableName: "items",
       primaryKey: "item_id",
-      action: { ...crud, aggregate: false },
+      action: { ...crud, lookup: true, aggregate: false },
       fieldName: [
         "item_id",
         "code",
@@ -255,7 +264,7 @@ function endpoints(): Record<string, object> {
     unaudited: { tableName: "items", primaryKey: "item_id", action: crud, auditColumns: false },
     categories: {
       tableName: "categories",
-      action: crud,
+      action: { ...crud, lookup: true },
       auditColumns: {
         createdAt: "made_on",
         createdBy: "made_by",
@@ -263,7 +272,7 @@ function endpoints(): Record<string, object> {
         updatedBy: "changed_by",
       },
     },
-    lines: { tableName: "item_lines", action: crud },
+    lines: { tableName: "item_lines", action: { ...crud, lookup: true } },
     // Without a key in the database: the first field is the key.
     days: { tableName: "days", action: crud },
     kinds: { tableName: "kinds", action: crud },
@@ -324,6 +333,78 @@ function endpoints(): Record<string, object> {
       primaryKey: "item_id",
       action: reads,
       defaultScope: { qty: { operator: ">=", value: 20 } },
+    },
+    totals: {
+      tableName: "items",
+      primaryKey: "item_id",
+      action: { aggregate: true },
+      hiddenFields: ["secret"],
+      defaultScope: { active: true },
+      aggregateConfig: {
+        joins: {
+          category: {
+            tableName: "categories",
+            sourceField: "category_id",
+            targetField: "category_id",
+            fields: ["name", "made_by"],
+          },
+          line: {
+            tableName: "item_lines",
+            joinType: "INNER",
+            sourceField: "item_id",
+            targetField: "item_id",
+            fields: ["amount", "note"],
+          },
+          // A column that no endpoint shows to others under this name.
+          "same-secret": {
+            tableName: "items",
+            sourceField: "secret",
+            targetField: "secret",
+            fields: ["code"],
+          },
+        },
+      },
+    },
+    "kind-totals": { tableName: "kinds", action: { aggregate: true } },
+    "view-totals": { viewName: "item_view", action: { aggregate: true } },
+    "line-totals": { tableName: "item_lines", action: { aggregate: true } },
+    grid: {
+      tableName: "items",
+      viewName: "item_view",
+      primaryKey: "item_id",
+      action: { datatables: true },
+      fieldName: [
+        "code",
+        "name",
+        "category_id",
+        "qty",
+        "price",
+        "active",
+        "due",
+        "secret",
+        "locked",
+      ],
+      hiddenFields: ["secret"],
+      defaultScope: { origin: "nothing" },
+    },
+    "grid-query": {
+      tableName: "items",
+      primaryKey: "item_id",
+      action: { datatables: true },
+      datatablesQuery: "file:query/grid.sql",
+      hiddenFields: ["secret"],
+    },
+    "grid-narrow": {
+      tableName: "items",
+      primaryKey: "item_id",
+      action: { datatables: true },
+      hiddenFields: ["secret"],
+      datatablesWhere: ["name"],
+    },
+    "grid-many": {
+      primaryKey: "item_id",
+      action: { datatables: true },
+      datatablesQuery: manyQuery,
     },
     counters: {
       tableName: "counters",

@@ -862,13 +862,298 @@ const trailingBlanks: ParityRequest[] = [
   ...of("items", "read")(where("item_id", "LIKE", "b%")),
 ];
 
+const find = (value: unknown) => ({ search: { value, regex: false } });
+const sent = (...columns: [data: unknown, search?: string][]) => ({
+  columns: columns.map(([data, value = ""]) => ({
+    data,
+    searchable: true,
+    orderable: true,
+    search: { value, regex: false },
+  })),
+});
+const order = (...terms: [column: unknown, dir: string][]) => ({
+  order: terms.map(([column, dir]) => ({ column, dir })),
+});
+
+/** Before the writes: all seeded items are there. */
+const grid: ParityRequest[] = [
+  ...of("grid", "datatables")(
+    undefined,
+    {},
+    "{",
+    [],
+    { draw: 3 },
+    { draw: "3" },
+    { draw: null },
+    { draw: 1.5 },
+    { start: 3, length: 2 },
+    { start: 2 ** 53 },
+    { start: Number.MAX_SAFE_INTEGER },
+    { length: -1 },
+    { length: 1000 },
+    { length: 1001 },
+    ...[
+      "7",
+      7,
+      1.5,
+      "1.50",
+      "É",
+      "éclair",
+      "%",
+      "_",
+      "\\",
+      "\\\\",
+      "'",
+      '"; --',
+      "ß",
+      "ſnake",
+      "🍰",
+      "\ud800",
+    ].map((value) => find(value)),
+    ...["2026-03", "true", "t", "0.25", ".25", "hush-", "null"].map((value) => find(value)),
+    find("x".repeat(10_001)),
+    ...[
+      "name",
+      "qty",
+      "price",
+      "due",
+      "active",
+      "secret",
+      "nope",
+      "all",
+      "",
+      "ALL",
+      "constructor",
+    ].map((searchBy) => ({ ...find("a"), searchBy })),
+    { ...find("snake"), ...where("qty", "=", 20) },
+    where("due", ">", "2026-03-10"),
+    where("price", "=", "x"),
+    { ...find("7"), ...sent(["qty"], ["code"]) },
+    { ...sent(["name", "E"], ["qty", "7"]) },
+    { ...sent(["__proto__", "x"], ["name' or '1'='1", "x"], [null, "x"], [0, "x"]) },
+    ...Array.from({ length: 14 }, (_, at) => order([at, "desc"])),
+    {
+      ...sent(["category_id"], ["price"], ["name"]),
+      ...order([0, "desc"], [1, "asc"], [2, "desc"]),
+    },
+    { ...sent(["active"]), ...order([0, "desc"]) },
+    { ...by("price", "DESC"), ...order([2, "desc"]) },
+    order([0, "sideways"]),
+    order(["name", "asc"]),
+    by("secret", "ASC"),
+  ),
+  ...of("grid-query", "datatables")(
+    { ...find("o"), length: 2 },
+    { ...find("goods"), searchBy: "category_name" },
+    by("category_name", "DESC"),
+    where("category_name", "IS NULL"),
+    find("hush-"),
+  ),
+  ...of("grid-narrow", "datatables")(find("7"), find("SNAKE")),
+  ...of("grid-many", "datatables")({ ...by("code", "ASC"), ...sent(["code", "a-1"]) }),
+  ...[
+    "draw=5&start=1&length=2&search[value]=a&columns[0][data]=name&order[0][column]=0&order[0][dir]=desc",
+    "search%5Bvalue%5D=%C3%89",
+    "where[conditions][0][key]=price&where[conditions][0][operator]=%3E&where[conditions][0][value]=7.00",
+    "a[__proto__][b]=1",
+    "length=10&length=1",
+    "searchValue=%",
+    '{"draw": 6, "length": 1}',
+  ].map((body) => ({
+    endpoint: "grid",
+    action: "datatables",
+    body,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  })),
+];
+
+const op = (name: string, field: string, alias?: string) => ({ function: name, field, alias });
+const functions = ["count", "sum", "avg", "min", "max"];
+const join = (tableName: string, key: string, fields: string[], joinType?: string) => ({
+  joins: [{ tableName, joinType, sourceField: key, targetField: key, fields }],
+});
+const kindColumns = [
+  "whole",
+  "small",
+  "big",
+  "unsigned",
+  "exact",
+  "money",
+  "rough",
+  "flag",
+  "day",
+  "moment",
+  "clock",
+  "token",
+  "document",
+  "raw",
+  "note",
+  "short",
+  "local_time",
+];
+
+/** Over what the requests before left, over further rows of every type, and over an empty table. */
+const aggregate: ParityRequest[] = [
+  ...of("totals", "aggregate")(
+    undefined,
+    {},
+    [],
+    "{",
+    ...["qty", "price", "name", "due", "active", "category_id", "created_by", "secret"].flatMap(
+      (field) => functions.map((name) => ({ operations: [op(name, field)] })),
+    ),
+    ...["category_id", "active", "qty", "price", "due", "name", "secret"].map((name) => ({
+      group_by: [name],
+      operations: [op("count", "*", "n"), op("sum", "price", "p"), op("avg", "qty", "q")],
+    })),
+    ...["asc", "DESC"].flatMap((direction) =>
+      ["p", "n", "category_id"].map((column) => ({
+        group_by: ["category_id", "active"],
+        operations: [op("count", "*", "n"), op("sum", "price", "p")],
+        sort_columns: [{ column, direction }],
+        limit: 3,
+      })),
+    ),
+    ...["=", "!=", ">", "<=", "LIKE", "BETWEEN", "IS NULL", "NOPE"].flatMap((operator) =>
+      ["n", "p", "q", "m"].map((name) => ({
+        group_by: ["category_id"],
+        operations: [
+          op("count", "*", "n"),
+          op("sum", "price", "p"),
+          op("avg", "qty", "q"),
+          op("max", "name", "m"),
+        ],
+        having: {
+          conditions: [{ key: name, operator, value: operator === "BETWEEN" ? [1, 30] : 3 }],
+        },
+      })),
+    ),
+    { joins: ["category"], group_by: ["category.name"] },
+    { joins: ["category", "line"], group_by: ["category.name", "note"] },
+    { joins: ["nope"] },
+    ...[undefined, "LEFT", "INNER", "RIGHT", "FULL"].flatMap((type) => [
+      {
+        ...join("categories", "category_id", ["name"], type),
+        group_by: ["categories.name"],
+        operations: [op("count", "item_id", "n"), op("sum", "qty")],
+      },
+      {
+        ...join("categories", "category_id", ["name"], type),
+        where: [{ key: "categories.name", value: "Food" }],
+      },
+    ]),
+    join("sqlite_sequence", "name", ["name"]),
+    join("pg_class", "relname", ["relname"]),
+    join("items", "item_id", ["secret"]),
+    { group_by: ["active"], where: [{ key: "name", value: "back\\slash" }] },
+    { ...where("name", "LIKE", "%a%", { sensitive: false }), operations: [op("avg", "price")] },
+    { limit: 0 },
+    { limit: 10_001 },
+  ),
+  ...of("kinds", "create")(
+    {
+      kind_id: "s1",
+      whole: 1,
+      small: 1,
+      big: "9223372036854775807",
+      unsigned: 4294967295,
+      exact: "0.3333",
+      money: 0.1,
+      rough: 0.5,
+    },
+    {
+      kind_id: "s2",
+      whole: 2,
+      small: 2,
+      big: "9223372036854775807",
+      unsigned: 4294967295,
+      exact: "-0.0001",
+      money: 0.2,
+      rough: 0.125,
+    },
+    {
+      kind_id: "s3",
+      whole: -4,
+      small: -3,
+      big: "-1",
+      exact: "12345678901.2345",
+      money: "99999999.99",
+      short: "x",
+    },
+    {
+      kind_id: "s4",
+      flag: true,
+      day: "2026-02-28",
+      moment: "2026-01-02T03:04:05.678Z",
+      clock: "10:11:12",
+    },
+    {
+      kind_id: "s5",
+      flag: false,
+      token: "00000000-0000-4000-8000-00000000000A",
+      document: [1],
+      raw: "AP8=",
+      note: "é",
+    },
+  ),
+  ...of("kind-totals", "aggregate")(
+    ...kindColumns.flatMap((field) => [
+      ...functions.map((name) => ({ operations: [op(name, field)] })),
+      { group_by: [field] },
+    ]),
+    {
+      group_by: ["flag"],
+      operations: [op("sum", "big", "b"), op("avg", "exact", "e")],
+      having: { conditions: [{ key: "b", operator: ">", value: "18446744073709551612" }] },
+    },
+  ),
+  ...of("view-totals", "aggregate")({}, { group_by: ["origin"] }, { group_by: ["category_name"] }),
+  ...of("line-totals", "aggregate")(
+    {},
+    {
+      operations: functions.map((name) => op(name, "amount")),
+      where: [{ key: "note", value: "?" }],
+    },
+    { ...join("items", "item_id", ["name"], "RIGHT"), group_by: ["name"] },
+  ),
+];
+
+const lookup: ParityRequest[] = [
+  ...of("items", "lookup")(
+    undefined,
+    {},
+    { limit: 2 },
+    { limit: 2, page: 2 },
+    { limit: 0 },
+    { ids: ["i01", "i03", "none"] },
+    { ids: [] },
+    { select: ["qty", "price", "made_on"] },
+    { select: ["nope"] },
+    { select: "qty" },
+    { selected_tag: "i02" },
+    { where: [{ key: "qty", value: 5 }] },
+    { where: [{ key: "qty", value: null }] },
+    { where: [{ key: "nope", value: 1 }] },
+    { where: [{ key: "qty", value: "5abc" }] },
+    where("name", "LIKE", "%a%", { sensitive: false }),
+    by("price", "DESC"),
+    by("due", "ASC"),
+    by("nope", "ASC"),
+  ),
+  ...of("categories", "lookup")({}, by("name", "DESC")),
+  ...of("lines", "lookup")({}, { ids: ["x"] }),
+].map((request) => ({ ...request, headers: { "X-Request-Mode": "static" } }));
+
 /** In the order in which they must run. */
 export const requests: readonly ParityRequest[] = [
   ...read,
+  ...lookup,
+  ...grid,
   ...first,
   ...create,
   ...update,
   ...adjust,
   ...remove,
   ...trailingBlanks,
+  ...aggregate,
 ];

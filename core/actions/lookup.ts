@@ -1,0 +1,155 @@
+/**
+ * lookup: `{id, text}` pairs for drop-downs. GET searches while a person types (mode `dynamic`), POST gives a whole or
+ * filtered list (mode `static`). Select2 talks to GET directly: it gets `results` and `pagination` in its own names.
+ */
+import { type Call, defineAction } from "../action.ts";
+import type { Column, Columns } from "../column.ts";
+import type { LookupPlan } from "../entity.ts";
+import { AppError, invalidParameter } from "../errors.ts";
+import { limits } from "../limits.ts";
+import type { Row } from "../ports.ts";
+import { parseSort } from "../sort.ts";
+import { allOf, type Condition, type Sort } from "../statement.ts";
+import { characterCount } from "../text.ts";
+import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../where.ts";
+
+export const lookup = defineAction<LookupPlan>({
+  name: "lookup",
+  methods: ["GET", "POST"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  needs: (entity) => entity.lookup,
+
+  async run(call, plan) {
+    checkMode(call);
+    const isSearch = call.method === "GET";
+    const search = isSearch ? searchOf(call.body) : "";
+    const extra = isSearch ? [] : extraColumns(call.body["select"], plan.columns);
+    const { page, size } = pageOf(call.body);
+    const rows = await call.session.all({
+      kind: "select",
+      source: plan.source,
+      columns: [...new Set([plan.id, plan.text, ...extra])],
+      where: allOf(
+        plan.scope,
+        isSearch ? null : filterOf(call.body["where"], plan.columns),
+        idsOf(call.body["ids"], plan.id),
+        search === "" ? null : { kind: "contains", column: plan.text, text: search },
+      ),
+      sort: isSearch ? labelOrder(plan) : orderOf(call.body["sort_columns"], plan),
+      // One more than is shown tells whether there is a next page.
+      limit: size + 1,
+      offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+      lock: false,
+    });
+    const more = rows.length > size;
+    const tag = isSearch ? undefined : call.body["selected_tag"];
+    const data = rows.slice(0, size).map((row) => itemOf(row, plan, { extra, tag }));
+    const isSelect2 = Object.hasOwn(call.body, "_type");
+    return {
+      status: 200,
+      body: {
+        count: data.length,
+        data,
+        ...(isSelect2 && { results: data }),
+        ...((isSelect2 || Object.hasOwn(call.body, "page")) && { pagination: { more } }),
+        ...(isSearch && { search }),
+      },
+    };
+  },
+});
+
+function checkMode({ method, requestMode }: Call): void {
+  const wanted = method === "GET" ? "dynamic" : "static";
+  if (requestMode === wanted) return;
+  throw new AppError(
+    "invalidRequestMode",
+    `${method} lookup needs the header X-Request-Mode: ${wanted}`,
+  );
+}
+
+/** `search`, or what Select2 calls it. */
+function searchOf(query: Record<string, unknown>): string {
+  const name = ["search", "q", "term"].find((alias) => Object.hasOwn(query, alias));
+  const search = patternText(name === undefined ? "" : query[name], "search");
+  if (characterCount(search) <= limits.lookupSearchLengthMax) return search;
+  throw invalidParameter(`search must have at most ${limits.lookupSearchLengthMax} characters`);
+}
+
+/** read's tree, or `[{key, value}]`; an empty list filters nothing. */
+function filterOf(where: unknown, columns: Columns): Condition | null {
+  if (!Array.isArray(where)) return parseWhere(where, columns);
+  return where.length === 0 ? null : allOf(...parseEqualities(where, columns, false));
+}
+
+/** The rows whose labels a page wants for values that it has already: `ids=a,b`, or an array in a body. */
+function idsOf(ids: unknown, id: Column): Condition | null {
+  if (ids === undefined || ids === null) return null;
+  const wanted = typeof ids === "string" ? ids.split(",").filter((part) => part !== "") : ids;
+  if (!Array.isArray(wanted)) throw invalidParameter("ids must be a list of ids");
+  if (wanted.length > limits.inValuesMax) {
+    throw invalidParameter(`ids takes at most ${limits.inValuesMax} ids`);
+  }
+  const values = wanted.map((value: unknown) => comparand(id, value));
+  return { kind: "in", column: id, values, negated: false };
+}
+
+/** Further columns of each item. All unknown names are listed at once. */
+function extraColumns(select: unknown, columns: Columns): Column[] {
+  if (select === undefined || select === null) return [];
+  const names: unknown[] = Array.isArray(select) ? select : [select];
+  const unknown = names.filter((name) => typeof name !== "string" || !columns.has(name));
+  if (!Array.isArray(select) || unknown.length > 0) {
+    const listed = unknown.map((name) => (typeof name === "string" ? name.slice(0, 100) : "?"));
+    throw new AppError("invalidSelectFields", `Invalid fields in select: ${listed.join(", ")}`);
+  }
+  return names.map((name) => columnOf(name as string, columns, "select"));
+}
+
+const labelOrder = ({ text, id }: LookupPlan): Sort[] =>
+  [...new Set([text, id])].map((column) => ({ column, direction: "asc" }));
+
+/** The client's order, else by label; always ended by the id, so that pages never overlap. */
+function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
+  const sort = parseSort(sortColumns, plan.columns, null);
+  if (sort.length === 0) return labelOrder(plan);
+  return sort.some(({ column }) => column === plan.id)
+    ? sort
+    : [...sort, { column: plan.id, direction: "asc" }];
+}
+
+/** Numbers of a query are texts of digits. */
+function pageOf(body: Record<string, unknown>): { page: number; size: number } {
+  return {
+    page: wholeNumber(body, "page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),
+    size: wholeNumber(body, "limit", { max: limits.limitMax, otherwise: limits.limitDefault }),
+  };
+}
+
+function wholeNumber(
+  body: Record<string, unknown>,
+  name: string,
+  { max, otherwise }: { max: number; otherwise: number },
+): number {
+  const value = Object.hasOwn(body, name) ? body[name] : otherwise;
+  const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (Number.isInteger(number) && (number as number) >= 1 && (number as number) <= max) {
+    return number as number;
+  }
+  throw invalidParameter(`${name} must be a whole number from 1 to ${max}`);
+}
+
+function itemOf(
+  row: Row,
+  plan: LookupPlan,
+  { extra, tag }: { extra: readonly Column[]; tag: unknown },
+): Row {
+  const id = labelText(row[plan.id.name]);
+  const item: Row = { id, text: labelText(row[plan.text.name]) };
+  for (const { name } of extra) if (!Object.hasOwn(item, name)) item[name] = row[name] ?? null;
+  if (tag !== undefined && tag !== null && labelText(tag) === id) item["selected"] = "true";
+  return item;
+}
+
+const labelText = (value: unknown): string =>
+  value === null || value === undefined ? "" : String(value);

@@ -1,0 +1,74 @@
+/**
+ * What aggregate may read: the entity's own columns, the joins that its file declares, and the tables of the project's other
+ * entities. The last are known only when all endpoints are compiled, so `compile.ts` calls this in two steps.
+ */
+import type { Column, Columns, Table } from "../column.ts";
+import type { AggregatePlan, DeclaredJoin, Entity, JoinableTable, ReadPlan } from "../entity.ts";
+import { canJoin } from "../joins.ts";
+import { sourceOf } from "../statement.ts";
+import type { Reading } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+/** Without the tables of other entities. */
+export async function aggregateOf(
+  survey: Survey,
+  read: ReadPlan,
+  { columns, label }: Reading,
+): Promise<AggregatePlan> {
+  const joins = new Map<string, DeclaredJoin>();
+  for (const [name, config] of Object.entries(survey.payload.aggregateConfig?.joins ?? {})) {
+    const path = ["aggregateConfig", "joins", name];
+    const left = survey.column(config.sourceField, columns, [...path, "sourceField"], label);
+    const table = await survey.table(config.tableName, [...path, "tableName"]);
+    if (!table) continue;
+    const of = `the table ${table.name}`;
+    const own = copied(table.columns);
+    const right = survey.column(config.targetField, own, [...path, "targetField"], of);
+    const fields = survey.columns(config.fields, own, [...path, "fields"], of);
+    if (!left || !right) continue;
+    if (!canJoin(left, right)) {
+      survey.fault([...path, "targetField"], {
+        found: `a ${right.type} column`,
+        expected: `a column of the type of ${left.name}, ${left.type}`,
+      });
+    }
+    const type = config.joinType.toLowerCase() as "left" | "inner" | "right";
+    joins.set(name, {
+      tableName: config.tableName,
+      join: { type, source: sourceOf(table), columns: [...own.values()], left, right },
+      fields: new Map(fields.map((field) => [field.name, field])),
+    });
+  }
+  return { source: read.source, columns: read.columns, joins, tables: [] };
+}
+
+/** Actions whose answers show any of an entity's columns. */
+const showing = ["read", "first", "datatables", "aggregate"];
+
+/** The table that others may join: the columns that the entity shows of it. Null when it shows none. */
+export function exposedTable(
+  { payload }: Survey,
+  table: Table | null,
+  shown: Columns,
+): JoinableTable | null {
+  const { tableName, action } = payload;
+  if (!table || tableName === undefined) return null;
+  if (!showing.some((name) => action[name as keyof typeof action] === true)) return null;
+  return { name: tableName, source: sourceOf(table), columns: shown };
+}
+
+/** The entity with the tables of the others, each with columns of its own. */
+export function withTables(
+  entity: Entity,
+  others: readonly { readonly entity: Entity; readonly exposed: JoinableTable | null }[],
+): Entity {
+  if (entity.aggregate === null || !entity.enabled.has("aggregate")) return entity;
+  const tables = others.flatMap(({ entity: other, exposed }) =>
+    exposed === null || other === entity ? [] : [{ ...exposed, columns: copied(exposed.columns) }],
+  );
+  return { ...entity, aggregate: { ...entity.aggregate, tables } };
+}
+
+/** Statements tell a joined column from an equal one of the source by its identity. */
+const copied = (columns: Columns): Columns =>
+  new Map([...columns].map(([name, column]): [string, Column] => [name, { ...column }]));

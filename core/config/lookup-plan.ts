@@ -1,0 +1,85 @@
+/** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
+import type { Column, Columns } from "../column.ts";
+import type { LookupPlan } from "../entity.ts";
+import { type Reading, scopeOf } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+/** Types of which there is no text that could be a label. */
+const withoutText: readonly string[] = ["boolean", "json", "array", "bytes"];
+
+/** Null where the entity has nothing to look up; what the configuration asks for and cannot have is a fault. */
+export function lookupOf(
+  survey: Survey,
+  reading: Reading,
+  { keyName, shown }: { keyName: string | null; shown: Columns },
+): LookupPlan | null {
+  const scope = scopeOf(survey, "lookup", reading);
+  const { fieldNameLookup: asked, fieldName, action } = survey.payload;
+  const path = ["fieldNameLookup"];
+  const id =
+    asked?.id === undefined
+      ? (shown.get(keyName ?? "") ?? null)
+      : survey.column(asked.id, shown, [...path, "id"], reading.label);
+  // Without a second field the key is its own label.
+  const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keyName ?? "";
+  const text =
+    asked?.text === undefined
+      ? (shown.get(second) ?? null)
+      : labelOf(survey, asked.text, shown, reading.label);
+  if (id && text) return { source: reading.source, id, text, columns: shown, scope };
+  if (action["lookup"] === true && asked === undefined) {
+    survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
+  }
+  return null;
+}
+
+/** `name`, or columns and quoted texts joined with `||`. */
+function labelOf(survey: Survey, text: string, shown: Columns, of: string): Column | null {
+  const path = ["fieldNameLookup", "text"];
+  const parts: (Column | string)[] = [];
+  for (const part of text.split(/('(?:[^']|'')*'|\|\|)/).map((piece) => piece.trim())) {
+    if (part === "" || part === "||") continue;
+    if (part.startsWith("'")) {
+      parts.push(part.slice(1, -1).replaceAll("''", "'"));
+      continue;
+    }
+    const column = /^\w+$/.test(part) ? survey.column(part, shown, path, of) : null;
+    if (column === null) {
+      if (!/^\w+$/.test(part)) {
+        survey.fault(path, { expected: "columns and quoted texts joined with ||" });
+      }
+      return null;
+    }
+    if (withoutText.includes(column.type)) {
+      survey.fault(path, {
+        found: `a ${column.type} column`,
+        expected: "columns that have a text",
+      });
+      return null;
+    }
+    parts.push(column);
+  }
+  const [only] = parts;
+  return parts.length === 1 && typeof only === "object" ? only : joined(parts);
+}
+
+function joined(parts: readonly (Column | string)[]): Column {
+  return {
+    name: "display_text",
+    type: "text",
+    native: "text",
+    nullable: false,
+    hasDefault: false,
+    generated: "computed",
+    lengthMax: null,
+    bytesMax: null,
+    fixedLength: false,
+    range: null,
+    precision: null,
+    scale: null,
+    fractionDigits: 0,
+    span: null,
+    labels: null,
+    parts,
+  };
+}

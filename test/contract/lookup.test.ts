@@ -1,0 +1,349 @@
+/** lookup over HTTP, on every engine: both modes, what Select2 and Tom Select send, and what is refused. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { check, checkEnvelope } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+let fixture: Fixture;
+
+const people = [
+  ["p1", "A-1", "Ärger, Älva", "Lund", 1, 1],
+  ["p2", "A-2", "Bo O'Neil", "Oslo", 1, 2],
+  ["p3", "B%1", "ceder", "Lund", 1, 3],
+  ["p4", "B_1", "Dora", null, 0, 4],
+  ["p5", "C-1", "bo", "Oslo", 1, 5],
+] as const;
+
+beforeAll(async () => {
+  const text = (value: string | null) =>
+    value === null ? "NULL" : `'${value.replaceAll("'", "''")}'`;
+  fixture = await openFixture({
+    tables: [
+      {
+        name: "people",
+        columns: {
+          id: "key",
+          name: "text(50)",
+          code: "text(10)",
+          city: "text(50)",
+          active: "boolean",
+          rank: "integer",
+          secret: "text(10)",
+        },
+      },
+      { name: "numbers", columns: { number_id: "identity", label: "text(20)" } },
+    ],
+    setUp: (engine) => [
+      ...people.map(([id, code, name, city, active, rank]) => {
+        const isActive = engine === "postgres" ? (active ? "TRUE" : "FALSE") : String(active);
+        const values = `${text(id)}, ${text(name)}, ${text(code)}, ${text(city)}, ${isActive}, ${rank}, 'hush'`;
+        return `INSERT INTO people VALUES (${values})`;
+      }),
+      "INSERT INTO numbers (label) VALUES ('one'), ('two'), ('three')",
+    ],
+    endpoints: {
+      people: {
+        tableName: "people",
+        action: { lookup: true },
+        fieldName: ["id", "name", "code", "city", "active", "rank", "secret"],
+        hiddenFields: ["secret"],
+      },
+      labelled: {
+        tableName: "people",
+        action: { lookup: true },
+        fieldNameLookup: { id: "code", text: "name || ' (' || city || '), it''s \\ ' || rank" },
+      },
+      scoped: {
+        tableName: "people",
+        action: { lookup: true },
+        defaultScope: { read: { active: false }, lookup: { active: true } },
+      },
+      numbers: { tableName: "numbers", action: { lookup: true, create: true } },
+      unable: { tableName: "people", action: { read: true } },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+
+async function get(path: string, mode: string | null = "dynamic"): Promise<Answer> {
+  const headers: Record<string, string> = mode === null ? {} : { "X-Request-Mode": mode };
+  const answer = await fixture.request(`/api/test/${path}`, { headers });
+  checkEnvelope(answer);
+  return answer;
+}
+
+async function post(
+  endpoint: string,
+  body: unknown,
+  mode: string | null = "static",
+): Promise<Answer> {
+  const headers: Record<string, string> = mode === null ? {} : { "X-Request-Mode": mode };
+  const answer = await fixture.post(`${endpoint}/lookup`, body, headers);
+  checkEnvelope(answer);
+  return answer;
+}
+
+const ids = (answer: Answer): string[] => answer.body.data.map((item: { id: string }) => item.id);
+
+describe("a GET", () => {
+  test("lookup by GET answers id and text of every record, by label, with the search it was asked", async () => {
+    const answer = await get("people/lookup?search=o");
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body)).toEqual(["success", "count", "data", "search", "timestamp"]);
+    expect(answer.body).toMatchObject({
+      success: true,
+      count: 3,
+      search: "o",
+      data: [
+        { id: "p2", text: "Bo O'Neil" },
+        { id: "p4", text: "Dora" },
+        { id: "p5", text: "bo" },
+      ],
+    });
+  });
+
+  test.each([
+    ["nothing", "", ["p2", "p4", "p5", "p3", "p1"], ""],
+    ["an empty search", "?search=", ["p2", "p4", "p5", "p3", "p1"], ""],
+    ["a search in the other case", "?search=BO", ["p2", "p5"], "BO"],
+    ["a search beyond ASCII", "?search=%C3%A4lv", ["p1"], "älv"],
+    ["q for search", "?q=dor", ["p4"], "dor"],
+    ["term for search", "?term=dor", ["p4"], "dor"],
+    ["a quote", "?search=O%27N", ["p2"], "O'N"],
+    ["a percent sign as it is", "?search=%25", [], "%"],
+    ["an underscore as it is", "?search=_", [], "_"],
+    ["a hundred characters", `?search=${"x".repeat(100)}`, [], "x".repeat(100)],
+    ["ids", "?ids=p3,p1,p9", ["p3", "p1"], ""],
+    ["a limit", "?limit=2", ["p2", "p4"], ""],
+    ["unknown parameters", "?_=1700000000000&x=y", ["p2", "p4", "p5", "p3", "p1"], ""],
+  ])("lookup by GET takes %s", async (_name, query, expected, search) => {
+    const answer = await get(`people/lookup${query}`);
+    check(answer, { status: 200 });
+    expect({ ids: ids(answer), search: answer.body.search, count: answer.body.count }).toEqual({
+      ids: expected,
+      search,
+      count: expected.length,
+    });
+  });
+
+  test("lookup pages by page and limit, and says whether there is more", async () => {
+    const pages = [];
+    for (const page of [1, 2, 3]) {
+      const answer = await get(`people/lookup?page=${page}&limit=2`);
+      pages.push([ids(answer), answer.body.pagination]);
+    }
+    expect(pages).toEqual([
+      [["p2", "p4"], { more: true }],
+      [["p5", "p3"], { more: true }],
+      [["p1"], { more: false }],
+    ]);
+  });
+
+  test("lookup gives Select2 its results and pagination beside data", async () => {
+    const answer = await get("people/lookup?_type=query&term=bo&q=bo&limit=1");
+    expect(answer.body.results).toEqual([{ id: "p2", text: "Bo O'Neil" }]);
+    expect(answer.body.results).toEqual(answer.body.data);
+    expect(answer.body.pagination).toEqual({ more: true });
+  });
+
+  test.each([
+    ["no mode", "people/lookup", null, "Invalid Request Mode"],
+    ["the mode of POST", "people/lookup", "static", "Invalid Request Mode"],
+    ["an unknown mode", "people/lookup", "Dynamic", "Invalid Request Mode"],
+    [
+      "a search that is too long",
+      `people/lookup?search=${"x".repeat(101)}`,
+      "dynamic",
+      "Invalid parameter",
+    ],
+    ["a limit of 0", "people/lookup?limit=0", "dynamic", "Invalid parameter"],
+    ["a limit of 5001", "people/lookup?limit=5001", "dynamic", "Invalid parameter"],
+    ["a limit that is no number", "people/lookup?limit=10abc", "dynamic", "Invalid parameter"],
+    ["page 0", "people/lookup?page=0", "dynamic", "Invalid parameter"],
+    ["a page with a fraction", "people/lookup?page=1.5", "dynamic", "Invalid parameter"],
+    ["ids of another type", "numbers/lookup?ids=1,x", "dynamic", "Invalid parameter"],
+  ])("lookup by GET refuses %s", async (_name, path, mode, error) => {
+    check(await get(path, mode), { status: 400, error });
+  });
+});
+
+describe("a POST", () => {
+  test("lookup by POST answers the whole list without a search", async () => {
+    const answer = await post("people", {});
+    check(answer, { status: 200 });
+    expect(Object.keys(answer.body)).toEqual(["success", "count", "data", "timestamp"]);
+    expect(ids(answer)).toEqual(["p2", "p4", "p5", "p3", "p1"]);
+    expect(answer.body.data[0]).toEqual({ id: "p2", text: "Bo O'Neil" });
+  });
+
+  test.each([
+    ["no body", undefined, ["p2", "p4", "p5", "p3", "p1"]],
+    ["where as a list", { where: [{ key: "city", value: "Oslo" }] }, ["p2", "p5"]],
+    [
+      "where with several conditions",
+      {
+        where: [
+          { key: "city", value: "Oslo" },
+          { key: "rank", value: 5 },
+        ],
+      },
+      ["p5"],
+    ],
+    ["where with null", { where: [{ key: "city", value: null }] }, ["p4"]],
+    ["an empty where", { where: [] }, ["p2", "p4", "p5", "p3", "p1"]],
+    [
+      "where as a tree",
+      {
+        where: {
+          logic: "OR",
+          conditions: [
+            { key: "rank", operator: ">", value: 4 },
+            { key: "city", operator: "IS NULL" },
+          ],
+        },
+      },
+      ["p4", "p5"],
+    ],
+    [
+      "an order",
+      { sort_columns: [{ column: "rank", direction: "DESC" }] },
+      ["p5", "p4", "p3", "p2", "p1"],
+    ],
+    [
+      "an order with ties",
+      { sort_columns: [{ column: "city", direction: "DESC" }] },
+      ["p2", "p5", "p1", "p3", "p4"],
+    ],
+    ["ids", { ids: ["p5", "p1"] }, ["p5", "p1"]],
+    ["no ids at all", { ids: [] }, []],
+    ["a limit", { limit: 1 }, ["p2"]],
+  ])("lookup by POST takes %s", async (_name, body, expected) => {
+    const answer = await post("people", body);
+    check(answer, { status: 200 });
+    expect(ids(answer)).toEqual(expected);
+  });
+
+  test("lookup adds the columns of select to each item", async () => {
+    const answer = await post("people", {
+      select: ["code", "active"],
+      where: [{ key: "id", value: "p1" }],
+    });
+    expect(answer.body.data).toEqual([
+      { id: "p1", text: "Ärger, Älva", code: "A-1", active: true },
+    ]);
+  });
+
+  test("lookup marks the item of selected_tag with the text true, and no other", async () => {
+    const answer = await post("people", { selected_tag: "p4", where: [{ key: "rank", value: 4 }] });
+    expect(answer.body.data).toEqual([{ id: "p4", text: "Dora", selected: "true" }]);
+    const others = await post("people", { selected_tag: "p4", where: [{ key: "rank", value: 1 }] });
+    expect(others.body.data).toEqual([{ id: "p1", text: "Ärger, Älva" }]);
+  });
+
+  test.each([
+    ["no mode", {}, null, "Invalid Request Mode"],
+    ["the mode of GET", {}, "dynamic", "Invalid Request Mode"],
+    [
+      "unknown columns in select",
+      { select: ["code", "colour", "size"] },
+      "static",
+      "Invalid select fields",
+    ],
+    ["a hidden column in select", { select: ["secret"] }, "static", "Invalid select fields"],
+    ["a select that is no list", { select: "code" }, "static", "Invalid select fields"],
+    ["numbers in select", { select: [1] }, "static", "Invalid select fields"],
+    ["prototype names in select", { select: ["constructor"] }, "static", "Invalid select fields"],
+    [
+      "an unknown column in where",
+      { where: [{ key: "colour", value: 1 }] },
+      "static",
+      "Invalid field",
+    ],
+    [
+      "a hidden column in where",
+      { where: [{ key: "secret", value: "hush" }] },
+      "static",
+      "Invalid field",
+    ],
+    ["a where without values", { where: [{ key: "city" }] }, "static", "Invalid payload"],
+    ["a where that is a text", { where: "city" }, "static", "Invalid payload"],
+    [
+      "a value of another type",
+      { where: [{ key: "rank", value: "high" }] },
+      "static",
+      "Invalid parameter",
+    ],
+    [
+      "an unknown column in sort_columns",
+      { sort_columns: [{ column: "colour" }] },
+      "static",
+      "Invalid field",
+    ],
+    [
+      "a hidden column in sort_columns",
+      { sort_columns: [{ column: "secret" }] },
+      "static",
+      "Invalid field",
+    ],
+    [
+      "a direction that is none",
+      { sort_columns: [{ column: "rank", direction: "up" }] },
+      "static",
+      "Invalid parameter",
+    ],
+    ["a limit as true", { limit: true }, "static", "Invalid parameter"],
+    ["ids as a number", { ids: 5 }, "static", "Invalid parameter"],
+    ["an array as body", [], "static", "Invalid payload"],
+  ])("lookup by POST refuses %s", async (_name, body, mode, error) => {
+    check(await post("people", body, mode), { status: 400, error });
+  });
+
+  test("lookup lists every unknown field of select in the message", async () => {
+    const answer = await post("people", { select: ["code", "colour", "size"] });
+    expect(answer.body.message).toContain("colour, size");
+  });
+});
+
+describe("the configuration", () => {
+  test("lookup joins columns and texts to one label, and searches and sorts by it", async () => {
+    const answer = await get("labelled/lookup?search=lund), IT%27S");
+    expect(answer.body.data).toEqual([
+      { id: "B%1", text: "ceder (Lund), it's \\ 3" },
+      { id: "A-1", text: "Ärger, Älva (Lund), it's \\ 1" },
+    ]);
+    const withoutCity = await post("labelled", { where: [{ key: "rank", value: 4 }] });
+    expect(withoutCity.body.data).toEqual([{ id: "B_1", text: "Dora (), it's \\ 4" }]);
+  });
+
+  test("lookup always applies the default scope for lookups, whatever is asked", async () => {
+    expect(ids(await get("scoped/lookup?search=dora"))).toEqual([]);
+    expect(ids(await get("scoped/lookup?ids=p4,p1"))).toEqual(["p1"]);
+    const where = {
+      logic: "OR",
+      conditions: [
+        { key: "active", operator: "=", value: false },
+        { key: "rank", operator: "=", value: 1 },
+      ],
+    };
+    expect(ids(await post("scoped", { where }))).toEqual(["p1"]);
+  });
+
+  test("lookup shows numeric keys as text", async () => {
+    const answer = await get("numbers/lookup?ids=2");
+    expect(answer.body.data).toEqual([{ id: "2", text: "two" }]);
+  });
+
+  test("lookup sees what was just created", async () => {
+    check(await fixture.post("numbers/create", { label: "four" }), { status: 201 });
+    expect((await get("numbers/lookup?search=four")).body.count).toBe(1);
+  });
+
+  test("lookup answers 404 where it is not switched on", async () => {
+    check(await get("unable/lookup"), { status: 404, error: "Not found" });
+  });
+
+  test("lookup answers another method with 405 and the two that it takes", async () => {
+    const answer = await fixture.request("/api/test/people/lookup", { method: "PUT" });
+    check(answer, { status: 405, error: "Method not allowed" });
+    expect(answer.headers.get("Allow")).toBe("GET, POST");
+  });
+});
