@@ -37,6 +37,7 @@ const count = () =>
     where: null,
   });
 
+// SQLite has no server whose connections could be cut.
 describe.runIf(engine !== "sqlite")("when every connection is cut", () => {
   test("the next statements work again", async () => {
     await Promise.all(Array.from({ length: 20 }, count));
@@ -64,6 +65,7 @@ describe.runIf(engine !== "sqlite")("when every connection is cut", () => {
   });
 });
 
+// SQLite runs on the calling thread: nothing can end its statement.
 describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
   const slow = engine === "postgres" ? "select pg_sleep(20) is null as a" : "select sleep(20) as a";
   const source = { kind: "query", text: slow } as const;
@@ -87,6 +89,7 @@ describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
   });
 });
 
+// SQLite makes the file that is not there.
 describe.runIf(engine !== "sqlite")("a server that is not there", () => {
   test("is no matter when the database is opened, and unavailable when it is asked", async () => {
     const url = new URL(bench.url);

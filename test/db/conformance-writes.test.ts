@@ -350,6 +350,7 @@ describe("a failure", () => {
     expect([error.kind, error.message]).toEqual(["internal", "Internal server error"]);
   });
 
+  // SQLite keeps texts and integers of any declared size; the service refuses them before it is asked.
   test.runIf(engine !== "sqlite")("of a text that is too long is the request's fault", async () => {
     const error = await errorOf(
       session(bench).insert(insert(bench.people, { first: "x".repeat(11) })),
