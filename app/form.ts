@@ -1,7 +1,8 @@
 /**
  * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same shapes as JSON; every
  * value is a string. Written here because parsers at hand drop what is beyond their limits without a word, and turn long
- * lists into objects. Called by `app/body.ts` and `app/routes.ts` for the actions that take forms.
+ * lists into objects. Called by `app/body.ts` for the actions that take forms, and by
+ * `app/routes.ts` for every query.
  */
 import { invalidPayload } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";

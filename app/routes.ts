@@ -40,6 +40,7 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
 
 /** The body, or the query of a GET. */
 async function payloadOf({ req }: Context, options: BodyOptions): Promise<unknown> {
-  if (req.method !== "GET") return readBody(req.raw, options);
-  return options.takesForm ? parseForm(new URL(req.url).search.slice(1)) : req.query();
+  return req.method === "GET"
+    ? parseForm(new URL(req.url).search.slice(1))
+    : readBody(req.raw, options);
 }

@@ -4,6 +4,7 @@
  */
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
+import { isObject } from "./json.ts";
 import type { Clock, Log, NewId, Session } from "./ports.ts";
 
 export type Method = "GET" | "POST";
@@ -44,7 +45,7 @@ export interface ActionDefinition<Needs> {
   readonly takesOptions: boolean;
   /** True: no body, or `{}`, asks for all the defaults; otherwise it is refused. */
   readonly takesEmptyBody: boolean;
-  /** True: form encoding with bracketed names is taken too, as a body and as the query of a GET; absent: JSON alone. */
+  /** True: a body in form encoding with bracketed names is taken too; absent: JSON alone. */
   readonly takesForm?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
@@ -123,6 +124,3 @@ function payloadOf(body: unknown, mayBeEmpty: boolean): Record<string, unknown> 
     throw invalidPayload("The payload is empty");
   return payload;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -6,7 +6,9 @@
 import type { Column, Columns } from "./column.ts";
 import type { GridPlan } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
+import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
+import { readWholeNumber } from "./page.ts";
 import { hasOrder, parseSort } from "./sort.ts";
 import { allOf, type Condition, type Sort } from "./statement.ts";
 import { columnOf, parseWhere, patternText } from "./where.ts";
@@ -205,12 +207,8 @@ function wholeNumber(
   name: string,
   { min, max, otherwise }: { min: number; max: number; otherwise?: number },
 ): number {
-  const value = Object.hasOwn(body, name) ? body[name] : otherwise;
-  const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
-  if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) {
-    // Adding 0 turns -0 into 0.
-    return number + 0;
-  }
+  const number = readWholeNumber(Object.hasOwn(body, name) ? body[name] : otherwise);
+  if (number !== null && number >= min && number <= max) return number;
   const range =
     min < 0 ? "" : max > limits.gridLengthMax ? ` from ${min}` : ` from ${min} to ${max}`;
   throw invalidPayload(`${name} must be a whole number${range}`);
@@ -224,6 +222,3 @@ function listOf(value: unknown, name: string): unknown[] {
 }
 
 const isFalse = (value: unknown): boolean => value === false || value === "false";
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -13,6 +13,9 @@ export class ExactNumber {
   }
 }
 
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** Sixteen digits in a row (a point among them), or an exponent: only then can a double differ from its text. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
 

@@ -37,6 +37,13 @@ export function paginationOf(
   };
 }
 
+/** The number that a whole number is, or that a text of digits stands for, as forms and queries send them; else null. */
+export function readWholeNumber(value: unknown): number | null {
+  const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+  // Adding 0 turns -0 into 0.
+  return typeof number === "number" && Number.isInteger(number) ? number + 0 : null;
+}
+
 /** The body's number of that name; null when it is absent. Rejects with Invalid parameter. */
 function wholeNumber(
   body: Record<string, unknown>,

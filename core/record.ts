@@ -10,7 +10,7 @@ import { checkIfMatch } from "./etag.ts";
 import type { Queries, Row } from "./ports.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "./statement.ts";
 import { accept } from "./values.ts";
-import { comparand } from "./where.ts";
+import { comparand, mayHold, unlimited } from "./where.ts";
 
 /** What create, update and adjust need. */
 export interface RecordPlan {
@@ -22,14 +22,15 @@ export function recordPlan(entity: Entity): RecordPlan | null {
   return entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
 }
 
-/** The key of the record that the body means. Rejects when it is missing or can be no key of this table. */
-export function keyOf(body: Record<string, unknown>, key: Column): Scalar {
+/** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
+export function keyOf({ body, entity }: Call, key: Column): Scalar {
   const value = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
   if (value === undefined || value === null || value === "") {
     throw invalidPayload(`The primary key ${key.name} is required`);
   }
-  const accepted = accept({ ...key, lengthMax: null, bytesMax: null, fixedLength: false }, value);
+  const accepted = accept(unlimited(key), value);
   if (!accepted.ok) throw invalidPayload(`The primary key ${key.name} ${accepted.message}`);
+  if (!mayHold(key, accepted.value)) throw noSuchRecord(entity);
   return accepted.value;
 }
 

@@ -6,6 +6,7 @@
 import { closest } from "./closest.ts";
 import type { Column, Columns } from "./column.ts";
 import { invalidField, invalidParameter, invalidPayload } from "./errors.ts";
+import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import { type Comparison, type Condition, equals, type Scalar } from "./statement.ts";
 import { accept } from "./values.ts";
@@ -74,8 +75,11 @@ const comparedRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
 
 const withoutLimits = new WeakMap<Column, Column>();
 
+/** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
+export const mayHold = (column: Column, value: Scalar): boolean => sideOf(column, value) === 0;
+
 /** The column as comparisons see it: `price > 10.555` is a fair question to a column with two decimals. */
-function unlimited(column: Column): Column {
+export function unlimited(column: Column): Column {
   let wide = withoutLimits.get(column);
   if (!wide) {
     const fits = {
@@ -281,6 +285,3 @@ function membership(negated: boolean): Operator {
 
 const tooManyConditions = () =>
   invalidPayload(`where takes at most ${limits.whereConditionsMax} conditions`);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -60,7 +60,7 @@ export const adjust = defineAction<AdjustNeeds>({
   },
 
   async run(call, plan) {
-    const keyValue = keyOf(call.body, plan.write.key);
+    const keyValue = keyOf(call, plan.write.key);
     const changes = parseAdjustments(call.body, plan.adjust);
     const { table, key, shown } = plan.write;
     const adds: Assignment[] = changes.map(({ field, delta }) => ({

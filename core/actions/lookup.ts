@@ -8,6 +8,7 @@ import type { LookupPlan } from "../entity.ts";
 import { AppError, invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Row } from "../ports.ts";
+import { readWholeNumber } from "../page.ts";
 import { parseSort } from "../sort.ts";
 import { allOf, type Condition, type Sort } from "../statement.ts";
 import { characterCount } from "../text.ts";
@@ -131,11 +132,8 @@ function wholeNumber(
   name: string,
   { max, otherwise }: { max: number; otherwise: number },
 ): number {
-  const value = Object.hasOwn(body, name) ? body[name] : otherwise;
-  const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
-  if (Number.isInteger(number) && (number as number) >= 1 && (number as number) <= max) {
-    return number as number;
-  }
+  const number = readWholeNumber(Object.hasOwn(body, name) ? body[name] : otherwise);
+  if (number !== null && number >= 1 && number <= max) return number;
   throw invalidParameter(`${name} must be a whole number from 1 to ${max}`);
 }
 

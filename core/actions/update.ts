@@ -22,7 +22,7 @@ export const update = defineAction<RecordPlan>({
   needs: recordPlan,
 
   async run(call, plan) {
-    const keyValue = keyOf(call.body, plan.write.key);
+    const keyValue = keyOf(call, plan.write.key);
     const checked = call.entity.rules.check(call.body, "update", plan.write.writable);
     if (checked.errors) throw validationFailed(checked.errors);
     const set: Assignment[] = [...checked.values].map(([column, value]) => ({

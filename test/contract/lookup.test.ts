@@ -161,6 +161,8 @@ describe("a GET", () => {
     ["page 0", "people/lookup?page=0", "dynamic", "Invalid parameter"],
     ["a page with a fraction", "people/lookup?page=1.5", "dynamic", "Invalid parameter"],
     ["ids of another type", "numbers/lookup?ids=1,x", "dynamic", "Invalid parameter"],
+    ["a NUL character", "people/lookup?search=%00", "dynamic", "Invalid payload"],
+    ["bytes that are no UTF-8", "people/lookup?search=%FF", "dynamic", "Invalid payload"],
   ])("lookup by GET refuses %s", async (_name, path, mode, error) => {
     check(await get(path, mode), { status: 400, error });
   });

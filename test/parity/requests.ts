@@ -1144,6 +1144,15 @@ const lookup: ParityRequest[] = [
   ...of("lines", "lookup")({}, { ids: ["x"] }),
 ].map((request) => ({ ...request, headers: { "X-Request-Mode": "static" } }));
 
+/** Keys that a column of 32 bits cannot hold name no record, on the engines whose integers are wider too. */
+const farKeys: ParityRequest[] = ["2147483648", -2147483649, "9223372036854775807"].flatMap(
+  (id) => [
+    ...of("lines", "update")({ line_id: id, note: "far" }),
+    ...of("lines", "first")(key("line_id", id)),
+    ...of("lines", "delete")(key("line_id", id)),
+  ],
+);
+
 /** In the order in which they must run. */
 export const requests: readonly ParityRequest[] = [
   ...read,
@@ -1155,5 +1164,6 @@ export const requests: readonly ParityRequest[] = [
   ...adjust,
   ...remove,
   ...trailingBlanks,
+  ...farKeys,
   ...aggregate,
 ];
