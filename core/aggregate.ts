@@ -2,7 +2,7 @@
  * What the functions of aggregate make of a column: which types they take, and the column that stands for the result in
  * HAVING, in the sort and in the answer. Used by `actions/aggregate.ts`.
  */
-import type { Column, ColumnType } from "./column.ts";
+import { type Column, type ColumnType, derivedColumn } from "./column.ts";
 import type { AggregateFunction } from "./statement.ts";
 
 export const aggregateFunctions: ReadonlySet<string> = new Set<AggregateFunction>([
@@ -64,21 +64,5 @@ function makeResult(name: AggregateFunction | null, column: Column | null, alias
   return { ...computed(alias, "decimal"), scale: name === "sum" ? scale : places };
 }
 
-const computed = (name: string, type: ColumnType): Column => ({
-  name,
-  type,
-  native: "",
-  nullable: true,
-  hasDefault: false,
-  generated: "none",
-  lengthMax: null,
-  bytesMax: null,
-  fixedLength: false,
-  range: null,
-  precision: null,
-  scale: null,
-  fractionDigits: 0,
-  span: null,
-  labels: null,
-  isComputed: true,
-});
+const computed = (name: string, type: ColumnType): Column =>
+  derivedColumn(name, type, { isComputed: true });

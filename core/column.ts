@@ -59,6 +59,26 @@ export interface Column {
   readonly ruleTypes?: readonly ColumnType[];
 }
 
+/** A column that no table has, for what a statement computes: without any limit but those given. */
+export const derivedColumn = (name: string, type: ColumnType, given: Partial<Column>): Column => ({
+  name,
+  type,
+  native: "",
+  nullable: true,
+  hasDefault: false,
+  generated: "none",
+  lengthMax: null,
+  bytesMax: null,
+  fixedLength: false,
+  range: null,
+  precision: null,
+  scale: null,
+  fractionDigits: 0,
+  span: null,
+  labels: null,
+  ...given,
+});
+
 /** Columns by name, in the order of the table or query. Look names up here, never in a plain object. */
 export type Columns = ReadonlyMap<string, Column>;
 

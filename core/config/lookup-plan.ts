@@ -1,5 +1,5 @@
 /** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
-import type { Column, Columns } from "../column.ts";
+import { type Column, type Columns, derivedColumn } from "../column.ts";
 import type { LookupPlan } from "../entity.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import type { Survey } from "./survey.ts";
@@ -63,23 +63,5 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
   return parts.length === 1 && typeof only === "object" ? only : joined(parts);
 }
 
-function joined(parts: readonly (Column | string)[]): Column {
-  return {
-    name: "display_text",
-    type: "text",
-    native: "text",
-    nullable: false,
-    hasDefault: false,
-    generated: "computed",
-    lengthMax: null,
-    bytesMax: null,
-    fixedLength: false,
-    range: null,
-    precision: null,
-    scale: null,
-    fractionDigits: 0,
-    span: null,
-    labels: null,
-    parts,
-  };
-}
+const joined = (parts: readonly (Column | string)[]): Column =>
+  derivedColumn("display_text", "text", { native: "text", nullable: false, parts });
