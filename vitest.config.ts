@@ -8,7 +8,7 @@ import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const parity = ["test/parity/**/*.test.ts", "test/contract/parity.test.ts"];
-const withServers = ["test/{contract,db,faults,parity,runtime}/**"];
+const elsewhere = ["test/{browser,contract,db,faults,parity,runtime,stores}/**"];
 
 /** Every case on this engine, and what belongs to it alone. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
@@ -33,10 +33,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: withServers },
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
       { extends: true, test: { name: "parity", include: parity } },
+      { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"] } },
       {
         extends: true,
         test: {
@@ -44,6 +45,18 @@ export default defineConfig({
           include: ["test/runtime/*.test.ts"],
           globalSetup: "test/runtime/install.ts",
           testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/*.test.ts"],
+          globalSetup: "test/browser/install.ts",
+          testTimeout: 30_000,
+          expect: { poll: { timeout: 5000 } },
+          // They wait more than they work.
+          maxWorkers: 2,
         },
       },
     ],

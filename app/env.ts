@@ -26,6 +26,10 @@ const variables = z.object({
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   BODY_LIMIT: byteSize.default(1_048_576),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
+    .optional(),
 });
 
 export interface Settings {
@@ -34,6 +38,8 @@ export interface Settings {
   readonly configDir: string;
   readonly logLevel: string;
   readonly bodyLimitBytes: number;
+  /** Null: what instances could share stays in the process. */
+  readonly redisUrl: string | null;
 }
 
 /** Throws an Error whose message lists every variable with a bad value. An empty variable counts as absent. */
@@ -45,16 +51,19 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
-      return `  ${name}=${env[name] ?? ""}: ${issue.message}`;
+      // An address may hold a password.
+      const shown = name === "REDIS_URL" ? "…" : (env[name] ?? "");
+      return `  ${name}=${shown}: ${issue.message}`;
     });
     throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
   }
-  const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT } = parsed.data;
+  const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
   return {
     port: PORT,
     host: HOST,
     configDir: CONFIG_DIR,
     logLevel: LOG_LEVEL,
     bodyLimitBytes: BODY_LIMIT,
+    redisUrl: REDIS_URL ?? null,
   };
 }

@@ -15,22 +15,30 @@ const retryAfterSeconds = "2";
 
 export function answer(
   asked: Asked,
-  { status, body, etag, isBare }: Answer,
+  { status, body, rest, etag, isBare }: Answer,
   timestamp: string,
 ): Response {
   const headers = etag === undefined ? undefined : { ETag: etag };
-  return json(asked, status, isBare ? body : { success: true, ...body, timestamp }, headers);
+  const whole = isBare ? body : { success: true, ...body };
+  const members = [
+    JSON.stringify(whole),
+    rest ?? "{}",
+    isBare ? "{}" : JSON.stringify({ timestamp }),
+  ]
+    .map((object) => object.slice(1, -1))
+    .filter((text) => text !== "");
+  return respond(asked, { status, text: `{${members.join(",")}}` }, headers);
 }
 
 /**
  * Answers what an AppError says; anything else is logged whole and answered with one fixed sentence. `beside`: further
- * members of the answer.
+ * members of the answer. `isInline`: the status is 200, and `error` holds the whole text, for a client that looks there alone.
  */
 export function failure(
   asked: Asked,
   error: unknown,
   timestamp: string,
-  beside: Record<string, unknown> = {},
+  { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
 ): Response {
   const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
   const { status, error: name } = errorTable[known.kind];
@@ -39,25 +47,40 @@ export function failure(
   }
   const message = known.kind === "internal" ? "The request could not be processed" : known.message;
   const errors = known.errors ? { errors: known.errors } : {};
+  const data = known.data ? { data: known.data } : {};
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unavailable") headers["Retry-After"] = retryAfterSeconds;
   return json(
     asked,
-    status,
-    { success: false, error: name, message, ...errors, ...beside, timestamp },
+    isInline ? 200 : status,
+    {
+      success: false,
+      error: isInline ? `${name}: ${message}` : name,
+      message,
+      ...errors,
+      ...data,
+      ...beside,
+      timestamp,
+    },
     headers,
   );
 }
 
-/** Every answer in JSON. A plain object of headers: Hono's own helpers make a Headers object, which costs more than the rest. */
-export function json(
-  { requestId }: Asked,
+export const json = (
+  asked: Asked,
   status: number,
   body: object,
   headers?: Record<string, string>,
+): Response => respond(asked, { status, text: JSON.stringify(body) }, headers);
+
+/** Every answer in JSON. A plain object of headers: Hono's own helpers make a Headers object, which costs more than the rest. */
+function respond(
+  { requestId }: Asked,
+  { status, text }: { status: number; text: string },
+  headers?: Record<string, string>,
 ): Response {
-  return new Response(JSON.stringify(body), {
+  return new Response(text, {
     status,
     headers: {
       "Content-Type": "application/json; charset=utf-8",

@@ -18,9 +18,11 @@ export const errorTable: Readonly<
   duplicateEntry: { status: 409, error: "Duplicate entry" },
   foreignKeyInUse: { status: 409, error: "Foreign key constraint" },
   constraintViolation: { status: 409, error: "Constraint violation" },
+  lockConflict: { status: 409, error: "Lock conflict" },
   preconditionFailed: { status: 412, error: "Precondition failed" },
   payloadTooLarge: { status: 413, error: "Payload too large" },
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
+  lockNotTaken: { status: 500, error: "Internal server error" },
   internal: { status: 500, error: "Internal server error" },
   unavailable: { status: 503, error: "Service unavailable" },
 };

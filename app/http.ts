@@ -7,10 +7,10 @@ import { cors } from "hono/cors";
 import { notFound } from "../core/errors.ts";
 import type { NewId } from "../core/ports.ts";
 import { accompanied, type ExchangeDeps } from "./exchange.ts";
-import { isLive, isReady } from "./health.ts";
+import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { callAction, type RouteDeps } from "./routes.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps {
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {
   /** Project to the origins whose pages may call it; a project that is not in it allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
 }
@@ -21,6 +21,7 @@ export function createApp(deps: Deps): Hono {
     app.use("/api/:project/*", allowOrigins(deps.corsOrigins, deps.newId));
   }
   app.all("/api/:project/:endpoint/:action", accompanied(deps, callAction(deps)));
+  app.all("/api/:project/:endpoint/:group/:action", accompanied(deps, callAction(deps)));
   app.get("/health/live", accompanied(deps, isLive(deps)));
   app.get("/health/ready", accompanied(deps, isReady(deps)));
   app.notFound(
@@ -38,7 +39,14 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       return allowed.includes(origin) ? origin : null;
     },
     allowMethods: ["GET", "POST"],
-    allowHeaders: ["Content-Type", "If-Match", "X-Request-Id", "X-Request-Mode", "Idempotency-Key"],
+    allowHeaders: [
+      "Content-Type",
+      "If-Match",
+      "X-Request-Id",
+      "X-Request-Mode",
+      "Idempotency-Key",
+      "X-Lock-Token",
+    ],
     exposeHeaders: ["ETag", "X-Request-Id", "Retry-After"],
     maxAge: 600,
   });

@@ -15,10 +15,11 @@ export interface RouteDeps {
   readonly bodyLimitBytes: number;
 }
 
-/** The handler of `/api/:project/:endpoint/:action`, whatever the method. */
+/** The handler of `/api/:project/:endpoint/:action` and, for `lock/acquire` and its like, with one segment more; whatever the method. */
 export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps): Handle {
   return async (c, exchange) => {
-    const { project = "", endpoint = "", action = "" } = c.req.param();
+    const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
+    const action = group === undefined ? last : `${group}/${last}`;
     const route = findRoute(projects, { project, endpoint, action, method: c.req.method });
     let body: unknown;
     try {
@@ -27,13 +28,17 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
         method: c.req.method as Method,
         body,
         ifMatch: c.req.header("If-Match") ?? null,
+        lockToken: c.req.header("X-Lock-Token") ?? null,
         requestMode: c.req.header("X-Request-Mode") ?? null,
         log: exchange.log,
       };
       const result = await perform(route, request, { now, newId });
       return answer(exchange, result, now());
     } catch (error) {
-      return failure(exchange, error, now(), route.action.besideErrors(body));
+      return failure(exchange, error, now(), {
+        beside: route.action.besideErrors(body),
+        isInline: route.showsErrorsInline,
+      });
     }
   };
 }

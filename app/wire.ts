@@ -2,17 +2,21 @@
  * From configuration files and environment to a running service, for the runtimes that have sockets and files. The only
  * place that knows both the HTTP edge and the databases. Entries and tests call `openService`.
  */
+import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { actionNames } from "../core/actions.ts";
+import { type Cache, createCache } from "../core/cache.ts";
 import { compileProject } from "../core/config/compile.ts";
 import { formatFaults, type Fault } from "../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../core/config/read.ts";
 import { bindProject, type Project } from "../core/dispatch.ts";
 import { AppError } from "../core/errors.ts";
-import { openDb } from "../db/open.ts";
+import { createLocks } from "../core/locks.ts";
+import { databaseOf, openDb } from "../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createApp } from "./http.ts";
 import { createLog, type Logger } from "./log.ts";
+import { openStores, type Stores } from "./stores/open.ts";
 
 export interface ServiceOptions {
   readonly files: ConfigFiles;
@@ -52,10 +56,16 @@ export async function openService({ files, env, log: givenLog }: ServiceOptions)
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
   const { projects: configs, faults } = readConfig(files, env);
-  const opened = await Promise.all(configs.map(openProject));
+  const stores = await openStores(settings.redisUrl);
+  const cache = createCache({ store: stores.cache, digest, log });
+  const opened = await Promise.all(
+    configs.map((config) => openProject(config, { cache, locks: stores.locks })),
+  );
   const close = async () => {
     for (const { stop } of opened) stop.abort();
     await Promise.all(opened.map(({ project }) => project.db.close()));
+    cache.close();
+    stores.close();
   };
 
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
@@ -77,6 +87,7 @@ export async function openService({ files, env, log: givenLog }: ServiceOptions)
     corsOrigins: new Map(
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),
+    pingRedis: stores.ping,
     log,
   });
   return { app, settings, log, projects: configs, ready, close };
@@ -90,13 +101,17 @@ export async function checkConfig({ files, env }: ServiceOptions): Promise<{
 }> {
   const log = createLog("silent");
   const { projects: configs, faults } = readConfig(files, env);
-  const opened = await Promise.all(configs.map(openProject));
+  const stores = await openStores(null);
+  const cache = createCache({ store: stores.cache, digest, log });
+  const opened = await Promise.all(
+    configs.map((config) => openProject(config, { cache, locks: stores.locks })),
+  );
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
     unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
-    endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.size ?? 0), 0),
+    endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }
 
@@ -106,14 +121,31 @@ interface OpenProject {
   readonly stop: AbortController;
 }
 
-async function openProject(config: ProjectConfig): Promise<OpenProject> {
+const digest = (text: string): string => hash("sha256", text);
+
+async function openProject(
+  config: ProjectConfig,
+  { cache, locks: openStore }: { cache: Cache; locks: Stores["locks"] },
+): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
     connectionsMax: pool,
     statementTimeoutMs,
     decimals: config.decimals,
   });
-  return { config, project: { name: config.name, db, routes: null }, stop: new AbortController() };
+  const project = {
+    name: config.name,
+    db,
+    cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
+    locks: createLocks({
+      store: openStore(config.name),
+      settings: config.locking,
+      digest,
+      newId: () => crypto.randomUUID(),
+    }),
+    routes: null,
+  };
+  return { config, project, stop: new AbortController() };
 }
 
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
@@ -125,7 +157,7 @@ async function compileOnce(
     const compiled = await compileProject(config, project.db.catalog, { actions: actionNames });
     if (compiled.faults.length > 0) return compiled.faults;
     for (const notice of compiled.notices) log.warn({ project: config.name }, notice);
-    project.routes = bindProject(compiled.entities, project.db);
+    project.routes = bindProject(compiled.entities, project);
     return [];
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;

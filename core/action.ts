@@ -2,9 +2,11 @@
  * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/dispatch.ts` binds them
  * to every entity once, at start, so that a request finds a function that is ready to run.
  */
+import type { ProjectCache } from "./cache.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
 import { isObject } from "./json.ts";
+import type { RequestLocks } from "./locks.ts";
 import type { Clock, Log, NewId, Session } from "./ports.ts";
 
 export type Method = "GET" | "POST";
@@ -21,7 +23,11 @@ export interface Call {
   readonly options: Record<string, unknown>;
   /** The header If-Match. */
   readonly ifMatch: string | null;
+  /** The header X-Lock-Token. */
+  readonly lockToken: string | null;
   readonly session: Session;
+  readonly cache: ProjectCache;
+  readonly locks: RequestLocks;
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -32,6 +38,8 @@ export interface Answer {
   readonly status: 200 | 201;
   /** Members of the envelope in the order in which they are shown. */
   readonly body: Record<string, unknown>;
+  /** JSON text of an object whose members follow those of the body. It goes out as it is, without being parsed. */
+  readonly rest?: string;
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean;
   readonly etag?: string;
@@ -47,8 +55,12 @@ export interface ActionDefinition<Needs> {
   readonly takesEmptyBody: boolean;
   /** True: a body in form encoding with bracketed names is taken too; absent: JSON alone. */
   readonly takesForm?: boolean;
+  /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
+  readonly isProjectWide?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
+  /** True: errors go out with status 200 and a text in `error`, for a client that shows nothing else. Absent: never. */
+  showsErrorsInline?(needs: Needs): boolean;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
   run(call: Call, needs: Needs): Promise<Answer>;
@@ -59,7 +71,10 @@ export interface Action {
   readonly name: string;
   readonly methods: readonly Method[];
   readonly takesForm: boolean;
+  readonly isProjectWide: boolean;
   besideErrors(body: unknown): Record<string, unknown>;
+  /** Whether errors of this entity go out with status 200. */
+  showsErrorsInline(entity: Entity): boolean;
   /** The function that answers for this entity, or null when the entity lacks what the action needs. */
   bind(entity: Entity): Handler | null;
 }
@@ -74,7 +89,12 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     name: definition.name,
     methods: definition.methods,
     takesForm: definition.takesForm ?? false,
+    isProjectWide: definition.isProjectWide ?? false,
     besideErrors: (body) => definition.besideErrors?.(body) ?? {},
+    showsErrorsInline(entity) {
+      const needs = definition.needs(entity);
+      return needs !== null && (definition.showsErrorsInline?.(needs) ?? false);
+    },
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;

@@ -6,6 +6,9 @@ import { create } from "./actions/create.ts";
 import { datatables } from "./actions/datatables.ts";
 import { deleteRecords } from "./actions/delete.ts";
 import { first } from "./actions/first.ts";
+import { lockAcquire } from "./actions/lock-acquire.ts";
+import { lockRelease } from "./actions/lock-release.ts";
+import { lockStatus } from "./actions/lock-status.ts";
 import { lookup } from "./actions/lookup.ts";
 import { read } from "./actions/read.ts";
 import { update } from "./actions/update.ts";
@@ -20,6 +23,9 @@ export const actions: readonly Action[] = [
   lookup,
   aggregate,
   datatables,
+  lockAcquire,
+  lockRelease,
+  lockStatus,
 ];
 
 export const actionNames: ReadonlySet<string> = new Set(actions.map(({ name }) => name));

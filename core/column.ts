@@ -55,6 +55,11 @@ export interface Column {
   readonly isComputed?: boolean;
   /** A column that no table has: its text is that of these columns and literals, one after the other; nulls count as empty. */
   readonly parts?: readonly (Column | string)[];
+  /**
+   * A column that no table has: where a row stands in the order of this one, as a text that loses nothing. Its values
+   * are what the same engine answered of it before, or null. Made by `markOf` in `core/cursor.ts`.
+   */
+  readonly markOf?: Column;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
 }
@@ -107,6 +112,10 @@ export interface Table {
   readonly foreignKeys: readonly ForeignKey[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
+  /** `schema.name` in lower case: equal for equal tables, however a configuration spells them. */
+  readonly identity: string;
+  /** Identities of other tables whose rows may change with this one's (cascades, partitions); null = of any, as there are triggers. */
+  readonly changesWith: readonly string[] | null;
 }
 
 /** Where rows are read from: a table or view, or an operator's own query, wrapped as a subquery. */

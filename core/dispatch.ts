@@ -4,45 +4,78 @@
  */
 import type { Action, Answer, Handler, Method, Request } from "./action.ts";
 import { actions, plannedActions } from "./actions.ts";
+import type { ProjectCache } from "./cache.ts";
 import type { Entity } from "./entity.ts";
-import { AppError, notFound, unavailable } from "./errors.ts";
+import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
+import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
+import type { ProjectLocks } from "./locks.ts";
 import type { Clock, Db, NewId } from "./ports.ts";
 
 export interface Route {
   readonly action: Action;
   readonly handler: Handler;
-  readonly db: Db;
+  readonly project: Project;
+  /** Errors go out with status 200. */
+  readonly showsErrorsInline: boolean;
 }
 
 /** One project: its routes, or null while its database has not been seen yet. */
 export interface Project {
   readonly name: string;
   readonly db: Db;
-  routes: ReadonlyMap<string, ReadonlyMap<string, Route>> | null;
+  readonly cache: ProjectCache;
+  readonly locks: ProjectLocks;
+  routes: Routes | null;
+}
+
+export interface Routes {
+  /** Endpoint to action to route. */
+  readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, Route>>;
+  /** By the action's name: routes whose body names the endpoint. */
+  readonly projectWide: ReadonlyMap<string, Route>;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
 
 /** The handlers of every action that an entity switches on and has what it needs for. */
-export function bindProject(
-  entities: ReadonlyMap<string, Entity>,
-  db: Db,
-): NonNullable<Project["routes"]> {
-  const routes = new Map<string, ReadonlyMap<string, Route>>();
+export function bindProject(entities: ReadonlyMap<string, Entity>, project: Project): Routes {
+  const endpoints = new Map<string, ReadonlyMap<string, Route>>();
   for (const [name, entity] of entities) {
     const bound = new Map<string, Route>();
     for (const action of actions) {
       const handler = entity.enabled.has(action.name) ? action.bind(entity) : null;
-      if (handler) bound.set(action.name, { action, handler, db });
+      const showsErrorsInline = action.showsErrorsInline(entity);
+      if (handler) bound.set(action.name, { action, handler, project, showsErrorsInline });
     }
-    routes.set(name, bound);
+    endpoints.set(name, bound);
   }
-  return routes;
+  const projectWide = new Map<string, Route>();
+  for (const action of actions) {
+    const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
+    if (!action.isProjectWide || !isServed) continue;
+    const handler = projectWideHandler(action, endpoints);
+    projectWide.set(action.name, { action, handler, project, showsErrorsInline: false });
+  }
+  return { endpoints, projectWide };
+}
+
+/** Hands the request to the endpoint that the body names as `resource`. */
+function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
+  return async (request) => {
+    const { body } = request;
+    const resource = isObject(body) ? body["resource"] : undefined;
+    if (typeof resource !== "string")
+      throw invalidPayload("resource is required here: the name of an endpoint");
+    const route = endpoints.get(resource)?.get(action.name);
+    if (!route) throw notFound("There is no such resource");
+    return route.handler(request);
+  };
 }
 
 export interface Target {
   readonly project: string;
+  /** Of an action for the whole project, as `lock/acquire`: what stands before the slash. */
   readonly endpoint: string;
   readonly action: string;
   readonly method: string;
@@ -53,9 +86,11 @@ export function findRoute(projects: Projects, target: Target): Route {
   const project = projects.get(target.project);
   if (!project) throw notFound("There is no such project");
   if (!project.routes) throw unavailable("The project's database is not reachable yet");
-  const endpoint = project.routes.get(target.endpoint);
-  if (!endpoint) throw notFound("There is no such endpoint");
-  const route = endpoint.get(target.action);
+  const endpoint = project.routes.endpoints.get(target.endpoint);
+  const route =
+    endpoint?.get(target.action) ??
+    project.routes.projectWide.get(`${target.endpoint}/${target.action}`);
+  if (!route && !endpoint) throw notFound("There is no such endpoint");
   if (!route) {
     const isPlanned = plannedActions.has(target.action);
     throw notFound(
@@ -81,13 +116,32 @@ export interface Surroundings {
   readonly newId: NewId;
 }
 
-/** Runs the action; whatever the database does, it ends within `limits.requestDeadlineMs`. */
-export function perform(
-  route: Route,
-  request: Omit<Request, "session" | "now" | "newId">,
+/**
+ * Runs the action; whatever the database does, it ends within `limits.requestDeadlineMs`. What was written is told to the cache
+ * before anybody hears of it.
+ */
+export async function perform(
+  { handler, project: { db, cache, locks: openLocks } }: Route,
+  request: Omit<Request, "session" | "cache" | "locks" | "now" | "newId">,
   { now, newId }: Surroundings,
 ): Promise<Answer> {
-  const session = route.db.session(performance.now() + limits.requestDeadlineMs);
-  const complete: Request = { ...request, session, now, newId };
-  return route.handler(complete);
+  const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
+  const session = db.session(deadlineAtMs);
+  const { lockToken: token, log } = request;
+  const locks = openLocks({ token, deadlineAtMs, log });
+  try {
+    const answer = await handler({ ...request, session, cache, locks, now, newId });
+    if (session.written.size > 0) await cache.wrote(session.written);
+    return answer;
+  } catch (error) {
+    if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);
+    throw error;
+  } finally {
+    // The next one who gets the lock reads what this request wrote.
+    if (locks.isHolding()) await locks.close();
+  }
 }
+
+/** A connection that was lost during COMMIT says nothing of its outcome; all that a database or an action refuses is undone. */
+const mayBeCommitted = (error: unknown): boolean =>
+  !(error instanceof AppError) || error.kind === "unavailable" || error.kind === "internal";

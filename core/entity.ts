@@ -58,6 +58,8 @@ export interface ReadPlan {
   readonly key: Column | null;
   /** What the operator adds to every read; a request can only narrow it. */
   readonly scope: Condition | null;
+  /** Versions in the cache that a write under the source raises, as `dependenciesOf` in `core/cache.ts` names them. */
+  readonly dependsOn: readonly string[];
   /** The columns that say when the row changed last; null where the source lacks them. */
   readonly updatedAt: Column | null;
   readonly createdAt: Column | null;
@@ -73,6 +75,8 @@ export interface LookupPlan {
   readonly columns: Columns;
   /** What the operator adds to every lookup. */
   readonly scope: Condition | null;
+  /** As of the ReadPlan. */
+  readonly dependsOn: readonly string[];
 }
 
 /** What the grid needs. */
@@ -82,6 +86,20 @@ export interface GridPlan {
   readonly columns: Columns;
   /** Those of them that the search over all columns looks at. */
   readonly searched: Columns;
+  /** Fields whose values every answer offers to the extensions SearchPanes, SearchBuilder and ColumnControl. */
+  readonly paneColumns: readonly Column[];
+  readonly builderColumns: readonly Column[];
+  readonly listColumns: readonly Column[];
+  /** Names with dots, as `a.b`, and the path of each in a row. */
+  readonly nestedNames: ReadonlyMap<string, readonly string[]>;
+  /** The field whose text becomes DT_RowId; null = none. */
+  readonly rowId: Column | null;
+  /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
+  readonly clampsLength: boolean;
+  /** True: an error is answered with status 200, so that the grid shows its text. */
+  readonly showsErrorsInline: boolean;
+  /** As of the ReadPlan. */
+  readonly dependsOn: readonly string[];
   /** The primary key, when the source has it: the last sort column. */
   readonly key: Column | null;
 }
@@ -114,6 +132,8 @@ export interface Entity {
   readonly project: string;
   /** The endpoint: the file's name, and a segment of the URL. */
   readonly name: string;
+  /** Differs when anything differs that decides what an answer holds. */
+  readonly definition: string;
   /** Names of the catalog's actions that the configuration switches on. */
   readonly enabled: ReadonlySet<string>;
   readonly read: ReadPlan | null;

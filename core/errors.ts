@@ -20,10 +20,14 @@ export type ErrorKind =
   /** A row cannot be deleted while others point at it. */
   | "foreignKeyInUse"
   | "constraintViolation"
+  /** Somebody else holds a lock that this request needs. */
+  | "lockConflict"
   | "preconditionFailed"
   | "payloadTooLarge"
   | "unsupportedMediaType"
   | "unavailable"
+  /** A write could not take the locks of its records. */
+  | "lockNotTaken"
   | "internal";
 
 /** Field name to messages, as the `errors` member of an answer shows it. */
@@ -31,6 +35,8 @@ export type FieldErrors = Record<string, string[]>;
 
 export interface AppErrorOptions {
   errors?: FieldErrors;
+  /** What a program wants to know of it: the `data` member of the answer. */
+  data?: Readonly<Record<string, unknown>>;
   /** HTTP methods that the resource takes; for `methodNotAllowed`. */
   allow?: readonly string[];
   /** What went wrong underneath: logged, never answered. */
@@ -42,12 +48,14 @@ export class AppError extends Error {
   override readonly name = "AppError";
   readonly kind: ErrorKind;
   readonly errors: FieldErrors | undefined;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly allow: readonly string[] | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.kind = kind;
     this.errors = options.errors;
+    this.data = options.data;
     this.allow = options.allow;
   }
 }

@@ -5,14 +5,15 @@
  */
 import type { ReadPlan } from "./entity.ts";
 import { AppError } from "./errors.ts";
+import { hashOf } from "./hash.ts";
 import type { Row } from "./ports.ts";
 
 /** `"2026-01-31T10:00:00.000Z"`, quotes included. `row` holds every column of the plan. */
 export function etagOf(row: Row, plan: ReadPlan): string {
-  if (plan.updatedAt === null) return `"${hashOf(row, plan)}"`;
+  if (plan.updatedAt === null) return `"${hashOfRow(row, plan)}"`;
   const changed = row[plan.updatedAt.name] ?? (plan.createdAt && row[plan.createdAt.name]);
-  if (typeof changed !== "string") return `"${hashOf(row, plan)}"`;
-  return isCoarse(plan) ? `"${changed}-${hashOf(row, plan)}"` : `"${changed}"`;
+  if (typeof changed !== "string") return `"${hashOfRow(row, plan)}"`;
+  return isCoarse(plan) ? `"${changed}-${hashOfRow(row, plan)}"` : `"${changed}"`;
 }
 
 /** Columns that keep whole seconds cannot tell two changes of one second apart. */
@@ -28,17 +29,6 @@ export function checkIfMatch(ifMatch: string, row: Row, plan: ReadPlan): void {
   throw new AppError("preconditionFailed", "The record was changed since it was read");
 }
 
-/** 53 bits of the row's values in the plan's order (cyrb53, public domain): short, equal on every runtime, not a secret. */
-function hashOf(row: Row, plan: ReadPlan): string {
-  const text = JSON.stringify([...plan.columns.keys()].map((name) => row[name] ?? null));
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    high = Math.imul(high ^ unit, 2654435761);
-    low = Math.imul(low ^ unit, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
-}
+/** Of the row's values in the plan's order. */
+const hashOfRow = (row: Row, plan: ReadPlan): string =>
+  hashOf(JSON.stringify([...plan.columns.keys()].map((name) => row[name] ?? null)));

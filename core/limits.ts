@@ -11,6 +11,8 @@ export const limits = {
   inValuesMax: 1000,
   perPageMax: 100,
   perPageDefault: 10,
+  /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
+  cursorLengthMax: 65_536,
   limitMax: 5000,
   limitDefault: 1000,
   /** Characters of a number's text; longer ones would cost time and no column holds them. */
@@ -25,6 +27,14 @@ export const limits = {
   gridColumnsMax: 1000,
   /** Searches of single columns and fixed searches of one grid's request. */
   gridTermsMax: 100,
+  /** Criteria of one searchBuilder, its groups included. */
+  gridCriteriaMax: 100,
+  /** Nesting of groups in a searchBuilder. */
+  gridCriteriaDepthMax: 5,
+  /** Values that are selected in all panes, or in all lists of columns, of one grid. */
+  gridSelectedMax: 1000,
+  /** Values of one field that a grid is offered. */
+  gridOptionsMax: 1000,
   /** Characters of a lookup's search. */
   lookupSearchLengthMax: 100,
   /** Characters of a LIKE pattern or a search text. */
@@ -36,6 +46,30 @@ export const limits = {
   aggregateJoinsMax: 10,
   /** Items of one `adjustments`. */
   adjustmentsMax: 100,
+  /** Characters of one answer that the cache keeps; longer ones are made each time. */
+  cacheEntryLengthMax: 8 * 1024 ** 2,
+  /** Bytes that the cache in memory keeps. */
+  cacheMemoryBytesMax: 64 * 1024 ** 2,
+  /** A cache that was out of reach is left alone for this long. */
+  cacheRestMs: 1_000,
+  /** A cache that was out of reach is said to be back once it has not failed for this long. */
+  cacheSteadyMs: 3_000,
+  /** One call of the cache's server. */
+  cacheTimeoutMs: 500,
+  /** Keys of one lock/acquire, lock/release or lock/status. */
+  lockKeysMax: 100,
+  /** Lifetime of a lock whose request names none. */
+  lockTtlSecondsDefault: 30,
+  /** Characters of the owner that a lock names. */
+  lockOwnerLengthMax: 200,
+  /** Names in one call of the store of the locks. */
+  lockNamesMax: 500,
+  /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
+  lockReserveMs: 1_000,
+  /** Locks that are kept in memory; beyond them nothing gets a lock. */
+  lockMemoryMax: 100_000,
+  /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
+  lockSettleMs: 3_000,
   /** However slow the database is, a request is answered within this time. */
   requestDeadlineMs: 15_000,
   /** Waiting for a free connection. */

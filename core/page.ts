@@ -1,4 +1,5 @@
 /** The page or the limit that a list asks for, and the `pagination` that an answer carries. */
+import type { RowCount } from "./count.ts";
 import { invalidParameter } from "./errors.ts";
 import { limits } from "./limits.ts";
 
@@ -10,22 +11,26 @@ export interface Page {
   readonly offset: number;
 }
 
+/** Rows of a page whose number is not asked for. Rejects with Invalid parameter. */
+export const parsePerPage = (body: Record<string, unknown>): number =>
+  wholeNumber(body, "per_page", { min: 1, max: limits.perPageMax }) ?? limits.perPageDefault;
+
+export type NumberedPage = Page & { readonly page: number };
+
 /** Both numbers are checked whenever they are there, also the one that the mode does not use. */
 export function parsePage(body: Record<string, unknown>): Page {
   const page = wholeNumber(body, "page", { min: 1, max: Number.MAX_SAFE_INTEGER });
-  const perPage = wholeNumber(body, "per_page", { min: 1, max: limits.perPageMax });
+  const perPage = parsePerPage(body);
   const limit = wholeNumber(body, "limit", { min: 1, max: limits.limitMax });
   if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0 };
-  const size = perPage ?? limits.perPageDefault;
   // No table has more rows than this; beyond it the product would no longer be a whole number of JavaScript's.
-  return { page, size, offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER) };
+  const offset = Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
+  return { page, size: perPage, offset };
 }
 
-export function paginationOf(
-  page: number,
-  perPage: number,
-  totalRecords: number,
-): Record<string, number | boolean> {
+export type Pagination = Record<string, number | boolean | string>;
+
+export function paginationOf(page: number, perPage: number, totalRecords: number): Pagination {
   const totalPages = Math.ceil(totalRecords / perPage);
   return {
     current_page: page,
@@ -35,6 +40,32 @@ export function paginationOf(
     has_next: page < totalPages,
     has_previous: page > 1,
   };
+}
+
+/**
+ * The pagination of a page that was read with one row more than it shows: `found` rows were there from its first one on. What was
+ * seen overrules an estimate, so that the two never contradict each other.
+ */
+export function lookAheadPagination(
+  page: NumberedPage,
+  found: number,
+  count: RowCount,
+): Pagination {
+  const { page: current, size } = page;
+  if (count.total === null) {
+    const hasNext = found > size;
+    return { current_page: current, per_page: size, has_next: hasNext, has_previous: current > 1 };
+  }
+  const total = credibleTotal(count.total, page, found);
+  const countMode = count.isEstimate ? "estimated" : "exact";
+  return { ...paginationOf(current, size, total), count_mode: countMode };
+}
+
+/** A page that is not full ends the list; an empty one says only that the list is no longer than what lies before it. */
+function credibleTotal(estimate: number, { size, offset }: NumberedPage, found: number): number {
+  const seen = offset + found;
+  if (found > size) return Math.max(estimate, seen);
+  return found > 0 ? seen : Math.min(estimate, seen);
 }
 
 /** The number that a whole number is, or that a text of digits stands for, as forms and queries send them; else null. */

@@ -19,6 +19,8 @@ export interface Queries {
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;
+  /** How many rows the planner expects, a whole number; null where the engine has no figure for this count. */
+  estimate(count: Count): Promise<number | null>;
   /** A row per group, its members in the order of the outputs. */
   aggregate(aggregate: Aggregate): Promise<Row[]>;
   /** The stored rows, in the order of `rows`. */
@@ -31,6 +33,8 @@ export interface Queries {
 
 /** Statements for one request, which all end (well or with `unavailable`) by its deadline. */
 export interface Session extends Queries {
+  /** The tables that a write was sent to, whatever became of it. */
+  readonly written: ReadonlySet<Table>;
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
@@ -59,6 +63,63 @@ export interface Db {
   ping(): Promise<void>;
   /** Lets running statements finish for a moment, then closes every connection. */
   close(): Promise<void>;
+}
+
+/**
+ * Where answers are kept for a while, and the versions of what they were read from. Shared by all instances that use the
+ * same store. Every call rejects when the store is out of reach; none waits for long.
+ */
+export interface CacheStore {
+  /** A text that stays the same as long as none of the names is raised, and never comes back once one was. */
+  stamp(names: readonly string[]): Promise<string>;
+  raise(names: readonly string[]): Promise<void>;
+  /** The kept text, or null. */
+  get(key: string): Promise<string | null>;
+  /** Keeps the text while there is room, `ttlSeconds` at most. */
+  set(key: string, text: string, ttlSeconds: number): Promise<void>;
+}
+
+/** Who holds a lock, and for how long yet. */
+export interface LockHolder {
+  /** Null: the holder gave no name. */
+  readonly owner: string | null;
+  readonly remainingMs: number;
+}
+
+export interface LockState extends LockHolder {
+  /** Whether the token that was asked with holds it. */
+  readonly isOwn: boolean;
+}
+
+export type LockOutcome =
+  | {
+      readonly ok: true;
+      /** Greater than that of every acquisition before it in the project, whatever became of the store in between. */
+      readonly fence: number;
+      readonly owner: string | null;
+      /** Milliseconds since 1970, on the store's clock. */
+      readonly acquiredAtMs: number;
+    }
+  /** The first name that stands in the way. `holder` null: nobody holds it, so there is nothing to extend. */
+  | { readonly ok: false; readonly name: string; readonly holder: LockHolder | null };
+
+/**
+ * Locks of one project, by name, shared by all instances that use the same store. Each has the token of its holder and ends by
+ * itself. A call names each lock once, and at most `limits.lockNamesMax` of them. Every call rejects when the store is out
+ * of reach, or may have lost locks that were not put back yet; none waits for long.
+ */
+export interface LockStore {
+  /** All of the names or none. One that the token holds already is kept on for `ttlMs`. */
+  acquire(
+    names: readonly string[],
+    claim: { token: string; owner: string | null; ttlMs: number },
+  ): Promise<LockOutcome>;
+  /** Keeps all of the names on for `ttlMs` from now, or none: the token has to hold each of them still. Fence and time stay. */
+  extend(names: readonly string[], claim: { token: string; ttlMs: number }): Promise<LockOutcome>;
+  /** Gives back those that the token holds; resolves with their number. */
+  release(names: readonly string[], token: string): Promise<number>;
+  /** In the order of the names; null = free. */
+  status(names: readonly string[], token: string | null): Promise<(LockState | null)[]>;
 }
 
 export interface Log {

@@ -125,6 +125,13 @@ export interface Delete {
   readonly returning: readonly Column[];
 }
 
+/** The rows that the planner expects of a count. */
+export interface Estimate {
+  readonly kind: "estimate";
+  readonly source: Source;
+  readonly where: Condition | null;
+}
+
 export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
 
 /** A table beside the source. Its columns are objects of their own, which tells them from equal ones of the source. */
@@ -164,7 +171,7 @@ export interface Aggregate {
   readonly limit: number | null;
 }
 
-export type Statement = Select | Count | Aggregate | Insert | UpdateOne | Delete;
+export type Statement = Select | Count | Estimate | Aggregate | Insert | UpdateOne | Delete;
 
 /** All of the conditions that are there; null when there is none. */
 export function allOf(...conditions: readonly (Condition | null)[]): Condition | null {

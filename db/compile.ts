@@ -3,6 +3,7 @@
  * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
  */
 import type { Column } from "../core/column.ts";
+import { invalidParameter } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Json, Row } from "../core/ports.ts";
 import type { Statement } from "../core/statement.ts";
@@ -29,7 +30,7 @@ const reusableParamsMax = 256;
 
 /**
  * A compiler with its own store of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
- * names with a NUL character, and (as a fault of the request) more parameters than the engine takes.
+ * names with a NUL character, and (as faults of the request) more parameters than the engine takes and marks that it cannot read.
  */
 export function createCompiler(
   dialect: Dialect,
@@ -66,14 +67,25 @@ function bindAll(
   for (const place of order) {
     const value = values[place]!;
     const column = columns[place]!;
-    params.push(value === null || column === null ? value : dialect.bind(column, value));
+    if (value === null || column === null) params.push(value);
+    else if (column.markOf === undefined) params.push(dialect.bind(column, value));
+    else params.push(boundMark(dialect, column.markOf, String(value)));
   }
   return params;
+}
+
+/** A mark comes from a client, who may have made it up. */
+function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
+  const bound = marks.bind(column, mark);
+  if (bound === undefined)
+    throw invalidParameter(`The cursor holds no value of the column "${column.name}"`);
+  return bound;
 }
 
 function answeredColumns(statement: Statement): readonly Column[] {
   switch (statement.kind) {
     case "count":
+    case "estimate":
       return [];
     case "select":
       return statement.columns;
@@ -98,7 +110,10 @@ function decoderOf(dialect: Dialect, statement: Statement): (rows: RawRow[]) => 
   const names: string[] = [];
   const decoders: ((raw: unknown) => Json)[] = [];
   for (const column of columns) {
-    const decode = computedDecoder(column) ?? dialect.decode(column);
+    const decode =
+      column.markOf === undefined
+        ? (computedDecoder(column) ?? dialect.decode(column))
+        : dialect.marks.decode;
     if (decode === null) continue;
     names.push(column.name);
     decoders.push(decode);

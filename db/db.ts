@@ -3,6 +3,7 @@
  * the session's deadline, and give it back; whatever runs over time loses its connection. Engines that cannot answer the
  * rows that they wrote are read back by `queries.ts`. Made by `open.ts`.
  */
+import type { Table } from "../core/column.ts";
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Catalog, Db, Log, Queries, Row, Session } from "../core/ports.ts";
@@ -250,14 +251,22 @@ export function createDb(
 
   function session(deadlineAtMs: number): Session {
     const { dialect } = engine;
+    const written = new Set<Table>();
+    const noted =
+      (execute: Execute): Execute =>
+      (statement) => {
+        if ("table" in statement) written.add(statement.table);
+        return execute(statement);
+      };
     const atomically = <T>(work: (execute: Execute) => Promise<T>): Promise<T> =>
-      retrying(deadlineAtMs, () => transaction(work, deadlineAtMs));
+      retrying(deadlineAtMs, () => transaction((execute) => work(noted(execute)), deadlineAtMs));
     const queries = new StatementQueries({
       dialect,
       read: (statement) => single(readers, statement, deadlineAtMs),
-      write: (statement) => single(writers, statement, deadlineAtMs),
+      write: noted((statement) => single(writers, statement, deadlineAtMs)),
       atomically,
-    }) as StatementQueries & Session;
+    }) as StatementQueries & { -readonly [Member in keyof Session]: Session[Member] };
+    queries.written = written;
     queries.tx = (work) => atomically((execute) => work(inTransaction(execute)));
     queries.stream = (select, { batchRows }) => stream(select, batchRows, deadlineAtMs);
     return queries;

@@ -60,6 +60,30 @@ export interface Failure {
   readonly constraint?: string;
 }
 
+/** What the planner expects. */
+export interface Estimates {
+  /** The statement that explains the SELECT. */
+  explain(select: SQL): SQL;
+  /** A whole number, from the explanation's rows. */
+  read(rows: readonly RawRow[]): number;
+}
+
+/**
+ * Where a row stands in the order of a column, as a text that tells all that the order looks at: a client brings it back to
+ * go on from there. The column is never the mark itself but the one that it is of.
+ */
+export interface Marks {
+  /** What is compared, in the order that `sort` makes of the column; null where the row is among the nulls. */
+  term(column: Column, name: SQL): SQL;
+  /** The term as the driver must give it. */
+  output(column: Column, term: SQL): SQL;
+  /** The mark's text, from what the driver gives; null where it is that already. */
+  readonly decode: ((raw: unknown) => string) | null;
+  param(column: Column, placeholder: SQL): SQL;
+  /** The text as the driver must get it. Undefined when it is none that `output` gives, as far as that can be told without the server. */
+  bind(column: Column, mark: string): unknown;
+}
+
 /** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
 export interface Dialect {
   readonly quote: '"' | "`";
@@ -84,6 +108,9 @@ export interface Dialect {
    * to the scale of `result`, halves away from zero. The column itself, as groups are made by it, where the function is null.
    */
   aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL;
+  /** How the planner is asked for the rows of a count, where it can be. */
+  readonly estimate?: Estimates;
+  readonly marks: Marks;
   /** An ORDER BY term with nulls smallest. */
   sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
   /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */

@@ -2,6 +2,7 @@
  * Opens a database by its URL. Only the engine that the scheme asks for is loaded, so that a project on SQLite needs no
  * other driver. Called by `app/wire.ts`, once per project.
  */
+import { resolve } from "node:path";
 import type { Db, Log } from "../core/ports.ts";
 import { createDb } from "./db.ts";
 import type { OpenEngine } from "./engine.ts";
@@ -39,6 +40,20 @@ export async function openDb(url: string, options: OpenOptions): Promise<Db> {
   }
   const { open } = await loadEngine(scheme!, load);
   return createDb(await open(url, options), options);
+}
+
+/** Equal for addresses of the same database, whoever the user is and whatever the options are. */
+export function databaseOf(url: string): string {
+  const [, scheme = "", path = ""] =
+    /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^@/]*@)?)?([^?]*)/i.exec(url) ?? [];
+  if (scheme.toLowerCase() === "sqlite") {
+    return `sqlite:${path === ":memory:" ? path : resolve(path)}`;
+  }
+  const isPostgres = scheme.toLowerCase().startsWith("postgres");
+  const [server = "", ...name] = path.split("/");
+  const port = /:\d+$/.test(server) ? "" : isPostgres ? ":5432" : ":3306";
+  // The name as it is: two databases may differ in case alone, and must not share answers.
+  return `${isPostgres ? "postgres" : "mysql"}:${server.toLowerCase()}${port}/${name.join("/")}`;
 }
 
 async function loadEngine(

@@ -11,6 +11,7 @@ import type {
   Condition,
   Count,
   Delete,
+  Estimate,
   Insert,
   Join,
   Scalar,
@@ -88,10 +89,13 @@ function createPrinter(dialect: Dialect, shape: Shape) {
   /** Columns that are not the source's own, with the alias of the table that has them. */
   const aliases = new Map<Column, SQL>();
 
-  const nameOf = (column: Column): SQL =>
-    column.parts
-      ? dialect.concat(column.parts.map((part) => (typeof part === "string" ? part : textOf(part))))
+  function nameOf(column: Column): SQL {
+    const { parts, markOf } = column;
+    if (markOf !== undefined) return dialect.marks.term(markOf, nameOf(markOf));
+    return parts
+      ? dialect.concat(parts.map((part) => (typeof part === "string" ? part : textOf(part))))
       : sql`${aliases.get(column) ?? qualifier}${sql.identifier(column.name)}`;
+  }
 
   const textOf = (column: Column): SQL => dialect.textOf(column, nameOf(column)) ?? nameOf(column);
 
@@ -101,11 +105,14 @@ function createPrinter(dialect: Dialect, shape: Shape) {
       throw new Error("The statement's shape and its text disagree");
     }
     const placeholder = sql`${sql.param(new Slot(place++))}`;
-    return column === null ? placeholder : dialect.param(column, placeholder);
+    if (column === null) return placeholder;
+    return column.markOf === undefined
+      ? dialect.param(column, placeholder)
+      : dialect.marks.param(column.markOf, placeholder);
   }
 
   const comparand = (column: Column, term: SQL, name: SQL): SQL =>
-    dialect.comparand?.(column, term, name) ?? term;
+    column.markOf === undefined ? (dialect.comparand?.(column, term, name) ?? term) : term;
 
   function where(condition: Condition): SQL {
     switch (condition.kind) {
@@ -174,12 +181,14 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     }
   }
 
+  const output = (column: Column): SQL =>
+    column.markOf === undefined
+      ? dialect.output(column, nameOf(column))
+      : dialect.marks.output(column.markOf, nameOf(column));
+
   const shown = (columns: readonly Column[]): SQL =>
     sql.join(
-      columns.map(
-        (column) =>
-          sql`${dialect.output(column, nameOf(column))} as ${sql.identifier(column.name)}`,
-      ),
+      columns.map((column) => sql`${output(column)} as ${sql.identifier(column.name)}`),
       sql`, `,
     );
 
@@ -215,6 +224,14 @@ function createPrinter(dialect: Dialect, shape: Shape) {
   function count(statement: Count): SQL {
     qualifier = sql`${sql.identifier("source")}.`;
     return sql`select count(*) as ${sql.identifier("count")} from ${from(statement.source)}${filter(statement.where)}`;
+  }
+
+  function estimate(statement: Estimate): SQL {
+    qualifier = sql`${sql.identifier("source")}.`;
+    if (dialect.estimate === undefined) throw new Error("The engine has no estimates");
+    return dialect.estimate.explain(
+      sql`select 1 from ${from(statement.source)}${filter(statement.where)}`,
+    );
   }
 
   /**
@@ -301,6 +318,8 @@ function createPrinter(dialect: Dialect, shape: Shape) {
           return select(statement);
         case "count":
           return count(statement);
+        case "estimate":
+          return estimate(statement);
         case "aggregate":
           return aggregate(statement);
         case "insert":

@@ -4,6 +4,7 @@
  * statements and inside a transaction.
  */
 import type { Column, Table } from "../core/column.ts";
+import { AppError } from "../core/errors.ts";
 import type { Json, Queries, Row } from "../core/ports.ts";
 import {
   type Aggregate,
@@ -61,6 +62,19 @@ export class StatementQueries implements Queries {
 
   async count(count: Count): Promise<number> {
     return Number((await this.runner.read(count)).rows[0]!["count"]);
+  }
+
+  async estimate({ source, where }: Count): Promise<number | null> {
+    const { dialect, read } = this.runner;
+    if (dialect.estimate === undefined) return null;
+    try {
+      const { rows } = await read({ kind: "estimate", source, where });
+      return dialect.estimate.read(rows);
+    } catch (error) {
+      // A server may refuse to explain what it lets us read: a view over tables that we have no right to.
+      if (error instanceof AppError && error.kind === "internal") return null;
+      throw error;
+    }
   }
 
   async aggregate(aggregate: Aggregate): Promise<Row[]> {

@@ -33,7 +33,8 @@ export function shapeOf(statement: Statement): Shape {
         `|${sortKey(statement.sort)}${pageKey(statement.limit, statement.offset, shape)}${statement.lock ? "L" : ""}`;
       break;
     case "count":
-      shape.key = `c${sourceKey(statement.source)}|${whereKey(statement.where, shape)}`;
+    case "estimate":
+      shape.key = `${statement.kind === "count" ? "c" : "e"}${sourceKey(statement.source)}|${whereKey(statement.where, shape)}`;
       break;
     case "aggregate":
       shape.key = aggregateKey(statement, shape);

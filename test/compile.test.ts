@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { Column, Source, Table } from "../core/column.ts";
 import type { Assignment, Comparison, Condition, Scalar, Statement } from "../core/statement.ts";
 import { resultOf } from "../core/aggregate.ts";
+import { markOf, selectPage } from "../core/cursor.ts";
 import { createCompiler } from "../db/compile.ts";
 import type { Dialect } from "../db/engine.ts";
 import { createDialect } from "../db/sqlite/dialect.ts";
@@ -45,6 +46,8 @@ const table: Table = {
   unique: [],
   foreignKeys: [],
   transactional: true,
+  identity: "shop.items",
+  changesWith: [],
 };
 const source: Source = { kind: "table", schema: "s", name: "things" };
 const compare = (of: Column, operator: Comparison, value: Scalar): Condition => ({
@@ -63,6 +66,11 @@ const select = {
   offset: 0,
   lock: false,
 } as const;
+
+const byNames = [
+  { column: code, direction: "asc" },
+  { column: name, direction: "desc" },
+] as const;
 
 const printed: readonly (readonly [string, Statement])[] = [
   ["a read by key", { ...select, where: compare(id, "=", 1n) }],
@@ -107,6 +115,13 @@ const printed: readonly (readonly [string, Statement])[] = [
       source: { kind: "query", text: "select 1 as id -- one;" },
       where: compare(id, "<", 5n),
     },
+  ],
+  [
+    "a page behind a cursor",
+    selectPage(
+      { ...select, where: compare(flag, "=", true), sort: byNames },
+      { list: { name: "p/e", sort: byNames, filter: null }, perPage: 10, after: ["tb", "tc"] },
+    ),
   ],
   [
     "groups over a join",
@@ -197,6 +212,32 @@ describe("a statement", () => {
       return `${engine}: ${text}\n${JSON.stringify(params, (_name, value) => (typeof value === "bigint" ? `${value}n` : value))}`;
     });
     expect(`\n${texts.join("\n\n")}\n`).toMatchSnapshot();
+  });
+
+  test("of an estimate explains the rows of a count", () => {
+    const estimate: Statement = { kind: "estimate", source, where: compare(id, "<", 5n) };
+    const text = (engine: string) => createCompiler(dialects[engine]!)(estimate).text;
+    expect(text("postgres")).toBe(
+      'explain (format json) select 1 from "s"."things" as "source" where "source"."id" < $1::bigint',
+    );
+    expect(text("mysql")).toBe(
+      "explain /*M! extended */ /*!80000 format = traditional */ select 1 from `s`.`things` as `source` where `source`.`id` < ?",
+    );
+    expect(() => text("sqlite")).toThrow("no estimates");
+  });
+
+  const unreadable: readonly (readonly [string, Column, string])[] = [
+    ["mysql", id, "1 or 1"],
+    ["mysql", price, "1.5x"],
+    ["mysql", changed, "2026-01-01T00:00:00Z"],
+    ["sqlite", id, "12"],
+    ["sqlite", name, ""],
+    ["sqlite", name, "b0"],
+    ["postgres", name, "a\0b"],
+  ];
+  test.each(unreadable)("with a made-up place is the request's fault (%s)", (engine, of, mark) => {
+    const statement: Statement = { ...select, where: compare(markOf(of), ">", mark) };
+    expect(() => createCompiler(dialects[engine]!)(statement)).toThrow("The cursor holds no value");
   });
 
   test.each(Object.entries(dialects))(
@@ -339,7 +380,7 @@ function anyCondition(random: Random, depth = 0): Condition {
   const of = pick(random, columns);
   const value = (): Scalar => anyValue(random, of);
   const negated = random(2) === 0;
-  switch (random(depth > 3 ? 6 : 8)) {
+  switch (random(depth > 3 ? 7 : 9)) {
     case 0:
       return compare(of, pick(random, ["=", "!=", "<", "<=", ">", ">="]), value());
     case 1:
@@ -358,6 +399,12 @@ function anyCondition(random: Random, depth = 0): Condition {
       };
     case 5:
       return { kind: "contains", column: of, text: pick(random, ["a", "é", "50%"]) };
+    case 6:
+      return compare(
+        markOf(code),
+        pick(random, ["=", "<", "<=", ">", ">="]),
+        pick(random, ["ta", "t"]),
+      );
     default:
       return {
         kind: pick(random, ["and", "or"]),

@@ -1,6 +1,6 @@
 /**
  * The pages of the actions tell the truth: each action has one, each row of its tables names a test that exists, and the worked
- * example, sent to the demo project, gives the answer that stands below it.
+ * examples, sent to the demo project, give the answers that stand below them.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const pages = readdirSync(join(root, "docs/actions")).map((file) => ({
 
 test("each action has a page in docs/actions, and each page an action", () => {
   expect(pages.map(({ file }) => file.replace(".md", "")).toSorted()).toEqual(
-    [...actionNames].toSorted(),
+    [...actionNames].map((name) => name.replace("/", "-")).toSorted(),
   );
 });
 
@@ -31,14 +31,22 @@ describe.each(pages)("docs/actions/$file", ({ text }) => {
     expect(rows.filter((row) => !isShown(row))).toEqual([]);
   });
 
-  test("the page's example gives the answer that stands below it", async () => {
-    const { path, headers, body, answer } = exampleOf(text);
-    const response = await demo.app.request(path, {
-      method: "POST",
-      headers,
-      body,
-    });
-    expect(withoutChance(await response.json())).toMatchObject(withoutChance(answer) as object);
+  test("the page's examples give the answers that stand below them", async () => {
+    const examples = examplesOf(text);
+    expect(examples.length).toBeGreaterThan(0);
+    /** Tokens by those that are printed on the page. */
+    const tokens = new Map<string, string>();
+    for (const { path, headers, body, answer } of examples) {
+      const response = await demo.app.request(path, {
+        method: "POST",
+        headers,
+        body: body.replace(/"[\da-f-]{36}"/g, (printed) => tokens.get(printed) ?? printed),
+      });
+      const got = await response.json();
+      expect(withoutChance(got)).toMatchObject(withoutChance(answer) as object);
+      const [printed, token] = [answer, got].map(({ data }) => JSON.stringify(data?.lock_token));
+      if (printed && token) tokens.set(printed, token);
+    }
   });
 });
 
@@ -74,20 +82,23 @@ function isShown(row: string): boolean {
   return title !== undefined && readText(`test/contract/${file}.test.ts`).includes(`"${title}"`);
 }
 
-function exampleOf(text: string) {
-  const [, path = "", body = ""] =
-    /```sh\ncurl[^\n]*localhost:3000(\S+)[^]*?-d '([^']*)'/.exec(text) ?? [];
-  const headers = [...text.matchAll(/-H '([\w-]+): ([^']+)'/g)].map(
-    ([, name = "", value = ""]): [string, string] => [name, value],
-  );
-  const [, answer = ""] = /```json\n([^]*?)```/.exec(text) ?? [];
-  return { path, headers, body, answer: JSON.parse(answer) };
+/** Each request of curl, with the answer in JSON that follows it. */
+function examplesOf(text: string) {
+  const pairs = text.matchAll(/```sh\n(curl[^]*?)```[^]*?```json\n([^]*?)```/g);
+  return [...pairs].map(([, request = "", answer = ""]) => {
+    const [, path = "", body = ""] = /localhost:3000(\S+)[^]*?-d '([^']*)'/.exec(request) ?? [];
+    const headers = [...request.matchAll(/-H '([\w-]+): ([^']+)'/g)].map(
+      ([, name = "", value = ""]): [string, string] => [name, value],
+    );
+    return { path, headers, body, answer: JSON.parse(answer) };
+  });
 }
 
-/** Generated ids and the times of this run, which no page can know. */
+/** Generated ids, fences and the times of this run, which no page can know. */
 function withoutChance(value: unknown): unknown {
   const text = JSON.stringify(value)
-    .replace(/"(updated_at|timestamp|created_at)":"[^"]*"/g, '"$1":"<time>"')
+    .replace(/"(updated_at|timestamp|created_at|acquired_at)":"[^"]*"/g, '"$1":"<time>"')
+    .replace(/"fence":\d+/g, '"fence":"<fence>"')
     .replace(/"[\da-f]{8}-[\da-f-]{27}"/g, '"<uuid>"');
   return JSON.parse(text);
 }

@@ -9,6 +9,7 @@ describe("the environment", () => {
       configDir: "configs",
       logLevel: "info",
       bodyLimitBytes: 1_048_576,
+      redisUrl: null,
     });
   });
 
@@ -23,6 +24,9 @@ describe("the environment", () => {
     ["BODY_LIMIT", "2MB", { bodyLimitBytes: 2_000_000 }],
     ["BODY_LIMIT", "1.5 MiB", { bodyLimitBytes: 1_572_864 }],
     ["BODY_LIMIT", "64kb", { bodyLimitBytes: 64_000 }],
+    ["REDIS_URL", "redis://:secret@cache:6379/2", { redisUrl: "redis://:secret@cache:6379/2" }],
+    ["REDIS_URL", "rediss://cache", { redisUrl: "rediss://cache" }],
+    ["REDIS_URL", "", { redisUrl: null }],
   ])("takes %s=%s", (name, value, expected) => {
     expect(parseEnv({ [name]: value })).toMatchObject(expected);
   });
@@ -40,6 +44,13 @@ describe("the environment", () => {
   ])("refuses %s=%s and says which it is", (name, value) => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}=${value}: `);
   });
+
+  test.each(["cache:6379", "http://:secret@cache", "redis://", "redis:///2"])(
+    "refuses REDIS_URL=%s without showing it, for it may hold a password",
+    (address) => {
+      expect(() => parseEnv({ REDIS_URL: address })).toThrow("REDIS_URL=…: must be an address");
+    },
+  );
 
   test("names every bad variable at once", () => {
     expect(() => parseEnv({ PORT: "x", LOG_LEVEL: "y" })).toThrow(/PORT=x[^]*LOG_LEVEL=y/);

@@ -1,11 +1,12 @@
 /**
- * `npm test`: finds or starts the servers that the chosen tests need, runs Vitest with their URLs, stops what it started,
- * and prints the count. Takes Vitest's own arguments: `npm test -- --project sqlite`, `npm test -- adjust -t "below"`.
+ * `npm test`: finds or starts the servers that the chosen tests need, and Chromium, runs Vitest with their addresses, stops what
+ * it started, and prints the count. Takes Vitest's own arguments: `npm test -- --project sqlite`, `npm test -- adjust -t "below"`.
  * However this process ends, even by SIGKILL, its servers end with it (`servers/keeper.ts`).
  */
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { Tally } from "./reporter.ts";
 import type { ServerName } from "./servers/choose.ts";
+import { findOrInstallChromium } from "./servers/chromium.ts";
 import { startServers, type Servers } from "./servers/start.ts";
 
 /** The servers that a project's tests use. Keep in step with the projects of `vitest.config.ts`. */
@@ -15,7 +16,9 @@ const needs: Record<string, readonly ServerName[]> = {
   postgres: ["postgres", "redis"],
   mysql: ["mysql", "redis"],
   parity: ["postgres", "mysql"],
+  stores: ["redis"],
   runtime: ["postgres"],
+  browser: [],
 };
 
 const tally = new Tally();
@@ -28,7 +31,11 @@ try {
   vitest = await createVitest({ ...options, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
   const wanted = new Set(specifications.flatMap(({ project }) => needs[project.name] ?? []));
-  servers = await startServers([...wanted], (line) => console.log(line));
+  const say = (line: string): void => console.log(line);
+  if (specifications.some(({ project }) => project.name === "browser")) {
+    vitest.provide("chromium", findOrInstallChromium(say));
+  }
+  servers = await startServers([...wanted], say);
   vitest.provide("serverUrls", servers.urls);
   await vitest.start(filter);
 } catch (error) {

@@ -78,6 +78,7 @@ export const adjust = defineAction<AdjustNeeds>({
       returning: [...shown.values()],
     } as const;
 
+    await call.locks.guardWrite(plan.write, [keyValue]);
     const store = async (queries: Queries) => {
       if (call.ifMatch !== null) await lockUnchanged(call, plan, keyValue, queries);
       const row = await queries.updateOne(statement);

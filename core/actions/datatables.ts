@@ -1,7 +1,17 @@
-/** datatables: one page of a grid, and how many rows there are, in the words of the DataTables library. */
+/**
+ * datatables: one page of a grid, how many rows there are, and the lists of values that its extensions offer, in the words of
+ * the DataTables library.
+ */
 import { defineAction } from "../action.ts";
+import type { Keep } from "../cache.ts";
+import { countRows, type RowCount } from "../count.ts";
 import type { GridPlan } from "../entity.ts";
-import { parseDraw, parseGrid } from "../grid.ts";
+import { createCountValues, optionsOf } from "../grid/options.ts";
+import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
+import { shownRows } from "../grid/rows.ts";
+import { paneOptions } from "../grid/search-panes.ts";
+import { isObject } from "../json.ts";
+import type { Queries, Row } from "../ports.ts";
 
 export const datatables = defineAction<GridPlan>({
   name: "datatables",
@@ -18,35 +28,103 @@ export const datatables = defineAction<GridPlan>({
     recordsFiltered: 0,
     data: [],
   }),
+  showsErrorsInline: (plan) => plan.showsErrorsInline,
 
-  async run({ body, session }, plan) {
-    const { draw, start, length, filter, sort } = parseGrid(body, plan);
-    const { source } = plan;
-    const count = (where: typeof filter) => session.count({ kind: "count", source, where });
-    const total = count(null);
-    const [data, recordsTotal, recordsFiltered] = await Promise.all([
-      session.all({
-        kind: "select",
-        source,
-        columns: [...plan.columns.values()],
-        where: filter,
-        sort,
-        limit: length,
-        offset: start,
-        lock: false,
-      }),
-      total,
-      filter === null ? total : count(filter),
-    ]);
-    return { status: 200, body: { draw, recordsTotal, recordsFiltered, data }, isBare: true };
+  async run({ body, entity, session, cache }, plan) {
+    const { draw, ...request } = parseGrid(body, plan);
+    const keep = cache.keeping({ entity, kind: "datatables", dependsOn: plan.dependsOn });
+    const asked = { ...request, keep };
+    const rest = await keep(["page", decisive(body)], () => membersOf(session, plan, asked));
+    return { status: 200, body: { draw }, rest, isBare: true };
   },
 });
 
+/** Without what differs in each request: the page's counter, and what the library adds to get past caches. */
+function decisive(body: Record<string, unknown>): object {
+  const { draw: _draw, _: _cacheBuster, ...parameters } = body;
+  return parameters;
+}
+
+type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep };
+
+/** Everything of the answer but `draw`, by statements that run side by side. */
+async function membersOf(
+  queries: Queries,
+  plan: GridPlan,
+  request: Asked,
+): Promise<Record<string, unknown>> {
+  const { source, builderColumns, listColumns } = plan;
+  const { filter, count } = request;
+  const countValues = createCountValues(queries, plan);
+  const total = totalOf(queries, plan, request);
+  const [found, allRows, filtered, panes, builder, lists] = await Promise.all([
+    pageOf(queries, plan, request),
+    total,
+    filter === null ? total : countRows(queries, { kind: "count", source, where: filter }, count),
+    paneOptions(plan.paneColumns, { ...request, countValues }),
+    optionsOf(builderColumns, { countValues, hasEmpty: false }),
+    optionsOf(listColumns, { countValues, hasEmpty: true }),
+  ]);
+  return {
+    ...countsOf(request, found.length, { total: allRows, filtered }),
+    data: shownRows(found.slice(0, request.length), plan),
+    ...(plan.paneColumns.length > 0 && { searchPanes: { options: panes } }),
+    ...(builderColumns.length > 0 && { searchBuilder: { options: builder } }),
+    ...(listColumns.length > 0 && { columnControl: lists }),
+  };
+}
+
+/** All rows of the source, whatever the request filters by: one figure for all pages. */
+async function totalOf(
+  queries: Queries,
+  { source }: GridPlan,
+  { count, keep }: Asked,
+): Promise<RowCount> {
+  const statement = { kind: "count", source, where: null } as const;
+  return JSON.parse(await keep(["total", count], () => countRows(queries, statement, count)));
+}
+
+/** The rows of the page; where nothing is counted also the one behind it, which tells that there is more. */
+const pageOf = (
+  queries: Queries,
+  { source, columns }: GridPlan,
+  { filter, sort, start, length, count }: Asked,
+): Promise<Row[]> =>
+  queries.all({
+    kind: "select",
+    source,
+    columns: [...columns.values()],
+    where: filter,
+    sort,
+    limit: count === "none" ? length + 1 : length,
+    offset: start,
+    lock: false,
+  });
+
+/** Counts that are not exact are held against what the page itself shows, so that the grid can page on, and stops at the end. */
+function countsOf(
+  { start, length, count, filter }: Asked,
+  found: number,
+  { total, filtered }: { total: RowCount; filtered: RowCount },
+): Record<string, unknown> {
+  const seen = start + found;
+  if (total.total === null || filtered.total === null)
+    return { recordsTotal: seen, recordsFiltered: seen };
+  if (!total.isEstimate && !filtered.isEstimate) {
+    const counts = { recordsTotal: total.total, recordsFiltered: filtered.total };
+    return count === "estimated" ? { ...counts, count_mode: "exact" } : counts;
+  }
+  const isEnd = found < length && (found > 0 || start === 0);
+  const left = isEnd ? seen : Math.max(filtered.total, found > 0 ? seen : 0);
+  const all = filter === null ? left : Math.max(total.total, left);
+  return { recordsTotal: all, recordsFiltered: left, count_mode: "estimated" };
+}
+
 /** 0 where the request has none that could be echoed. */
 function drawOf(body: unknown): number {
-  if (typeof body !== "object" || body === null) return 0;
+  if (!isObject(body)) return 0;
   try {
-    return parseDraw(body as Record<string, unknown>);
+    return parseDraw(body);
   } catch {
     return 0;
   }

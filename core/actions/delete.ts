@@ -1,5 +1,5 @@
 /** delete: removes every record that matches, its details first where the configuration says so, and answers what it removed. */
-import { defineAction } from "../action.ts";
+import { type Call, defineAction } from "../action.ts";
 import type { Cascade } from "../entity.ts";
 import { AppError, invalidPayload } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -20,14 +20,20 @@ export const deleteRecords = defineAction<RecordPlan>({
     const where = allOf(...conditions);
     if (where === null) throw invalidPayload("where is required");
 
+    const parts = call.locks.guardsWrites ? await guardMatching(call, plan, where) : [where];
+    const { table, key, shown, cascade } = plan.write;
     const remove = async (queries: Queries) => {
       if (call.ifMatch !== null)
         await lockUnchanged(call, plan, namedKey(conditions, plan), queries);
-      if (plan.write.cascade) await removeDetails(plan, plan.write.cascade, where, queries);
-      const { table, key, shown } = plan.write;
-      return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
+      const removed: Row[] = [];
+      for (const part of parts) {
+        if (cascade) await removeDetails(plan, cascade, part, queries);
+        const statement = { kind: "delete", table, key, where: part } as const;
+        removed.push(...(await queries.delete({ ...statement, returning: [...shown.values()] })));
+      }
+      return removed;
     };
-    const inOneStatement = call.ifMatch === null && plan.write.cascade === null;
+    const inOneStatement = call.ifMatch === null && cascade === null && parts.length === 1;
     const items = inOneStatement ? await remove(call.session) : await call.session.tx(remove);
     if (items.length === 0) throw noSuchRecord(call.entity);
     return {
@@ -39,6 +45,34 @@ export const deleteRecords = defineAction<RecordPlan>({
     };
   },
 });
+
+/** Locks what matches now, in the order of the keys. The conditions of the result, one after the other, delete these and no others. */
+async function guardMatching(
+  call: Call,
+  plan: RecordPlan,
+  where: Condition,
+): Promise<readonly Condition[]> {
+  const { table, key } = plan.write;
+  const rows = await call.session.all({
+    kind: "select",
+    source: sourceOf(table),
+    columns: [key],
+    where,
+    sort: [{ column: key, direction: "asc" }],
+    limit: null,
+    offset: 0,
+    lock: false,
+  });
+  const values = rows.map((row) => comparand(key, row[key.name]));
+  await call.locks.guardWrite(plan.write, values);
+  const parts: Condition[] = [];
+  for (let at = 0; at < Math.max(values.length, 1); at += limits.inValuesMax) {
+    const some = values.slice(at, at + limits.inValuesMax);
+    const among: Condition = { kind: "in", column: key, values: some, negated: false };
+    parts.push({ kind: "and", members: [where, among] });
+  }
+  return parts;
+}
 
 /** If-Match speaks of one record, so the where has to name it by its key. */
 function namedKey(conditions: readonly Condition[], plan: RecordPlan): Scalar {

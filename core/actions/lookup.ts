@@ -7,12 +7,14 @@ import type { Column, Columns } from "../column.ts";
 import type { LookupPlan } from "../entity.ts";
 import { AppError, invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Row } from "../ports.ts";
+import type { Row, Session } from "../ports.ts";
 import { readWholeNumber } from "../page.ts";
 import { parseSort } from "../sort.ts";
-import { allOf, type Condition, type Sort } from "../statement.ts";
+import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
 import { characterCount } from "../text.ts";
 import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../where.ts";
+
+type Body = Readonly<Record<string, unknown>>;
 
 export const lookup = defineAction<LookupPlan>({
   name: "lookup",
@@ -23,42 +25,73 @@ export const lookup = defineAction<LookupPlan>({
 
   async run(call, plan) {
     checkMode(call);
-    const isSearch = call.method === "GET";
-    const search = isSearch ? searchOf(call.body) : "";
-    const extra = isSearch ? [] : extraColumns(call.body["select"], plan.columns);
-    const { page, size } = pageOf(call.body);
-    const rows = await call.session.all({
+    const { entity, method, body, session, cache } = call;
+    if (method === "GET") {
+      const search = searchOf(body);
+      const items = await itemsOf(session, parseItems(body, plan, search));
+      return { status: 200, body: { ...items, search } };
+    }
+    const request = parseItems(body, plan, null);
+    const keep = cache.keeping({ entity, kind: "lookup", dependsOn: plan.dependsOn });
+    const rest = await keep(body, () => itemsOf(session, request));
+    return { status: 200, body: {}, rest };
+  },
+});
+
+/** A checked request. */
+interface ItemsRequest {
+  readonly select: Select;
+  readonly plan: LookupPlan;
+  /** Rows that are shown; the statement asks for one more, which tells whether there is a next page. */
+  readonly size: number;
+  /** Columns that items have beside id and text. */
+  readonly extra: readonly Column[];
+  readonly tag: unknown;
+  readonly isSelect2: boolean;
+  readonly isPaged: boolean;
+}
+
+/** `search` null: the body of a POST, which filters, sorts and selects. */
+function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsRequest {
+  const extra = search === null ? extraColumns(body["select"], plan.columns) : [];
+  const { page, size } = pageOf(body);
+  const isSelect2 = Object.hasOwn(body, "_type");
+  return {
+    select: {
       kind: "select",
       source: plan.source,
       columns: [...new Set([plan.id, plan.text, ...extra])],
       where: allOf(
         plan.scope,
-        isSearch ? null : filterOf(call.body["where"], plan.columns),
-        idsOf(call.body["ids"], plan.id),
-        search === "" ? null : { kind: "contains", column: plan.text, text: search },
+        search === null ? filterOf(body["where"], plan.columns) : null,
+        idsOf(body["ids"], plan.id),
+        search ? { kind: "contains", column: plan.text, text: search } : null,
       ),
-      sort: isSearch ? labelOrder(plan) : orderOf(call.body["sort_columns"], plan),
-      // One more than is shown tells whether there is a next page.
+      sort: search === null ? orderOf(body["sort_columns"], plan) : labelOrder(plan),
       limit: size + 1,
       offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
       lock: false,
-    });
-    const more = rows.length > size;
-    const tag = isSearch ? undefined : call.body["selected_tag"];
-    const data = rows.slice(0, size).map((row) => itemOf(row, plan, { extra, tag }));
-    const isSelect2 = Object.hasOwn(call.body, "_type");
-    return {
-      status: 200,
-      body: {
-        count: data.length,
-        data,
-        ...(isSelect2 && { results: data }),
-        ...((isSelect2 || Object.hasOwn(call.body, "page")) && { pagination: { more } }),
-        ...(isSearch && { search }),
-      },
-    };
-  },
-});
+    },
+    plan,
+    size,
+    extra,
+    tag: search === null ? body["selected_tag"] : undefined,
+    isSelect2,
+    isPaged: isSelect2 || Object.hasOwn(body, "page"),
+  };
+}
+
+async function itemsOf(session: Session, request: ItemsRequest): Promise<Record<string, unknown>> {
+  const { select, size, isSelect2, isPaged } = request;
+  const rows = await session.all(select);
+  const data = rows.slice(0, size).map((row) => itemOf(row, request));
+  return {
+    count: data.length,
+    data,
+    ...(isSelect2 && { results: data }),
+    ...(isPaged && { pagination: { more: rows.length > size } }),
+  };
+}
 
 function checkMode({ method, requestMode }: Call): void {
   const wanted = method === "GET" ? "dynamic" : "static";
@@ -70,7 +103,7 @@ function checkMode({ method, requestMode }: Call): void {
 }
 
 /** `search`, or what Select2 calls it. */
-function searchOf(query: Record<string, unknown>): string {
+function searchOf(query: Body): string {
   const name = ["search", "q", "term"].find((alias) => Object.hasOwn(query, alias));
   const search = patternText(name === undefined ? "" : query[name], "search");
   if (characterCount(search) <= limits.lookupSearchLengthMax) return search;
@@ -120,7 +153,7 @@ function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
 }
 
 /** Numbers of a query are texts of digits. */
-function pageOf(body: Record<string, unknown>): { page: number; size: number } {
+function pageOf(body: Body): { page: number; size: number } {
   return {
     page: wholeNumber(body, "page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),
     size: wholeNumber(body, "limit", { max: limits.limitMax, otherwise: limits.limitDefault }),
@@ -128,7 +161,7 @@ function pageOf(body: Record<string, unknown>): { page: number; size: number } {
 }
 
 function wholeNumber(
-  body: Record<string, unknown>,
+  body: Body,
   name: string,
   { max, otherwise }: { max: number; otherwise: number },
 ): number {
@@ -137,11 +170,7 @@ function wholeNumber(
   throw invalidParameter(`${name} must be a whole number from 1 to ${max}`);
 }
 
-function itemOf(
-  row: Row,
-  plan: LookupPlan,
-  { extra, tag }: { extra: readonly Column[]; tag: unknown },
-): Row {
+function itemOf(row: Row, { plan, extra, tag }: ItemsRequest): Row {
   const id = labelText(row[plan.id.name]);
   const item: Row = { id, text: labelText(row[plan.text.name]) };
   for (const { name } of extra) if (!Object.hasOwn(item, name)) item[name] = row[name] ?? null;

@@ -1,9 +1,26 @@
-/** read: a list of records, filtered, searched, sorted, and either paginated or cut at a limit. */
+/** read: a list of records, filtered, searched, sorted, and either cut at a limit or paginated, by number or by cursor. */
 import { defineAction } from "../action.ts";
+import type { Keep } from "../cache.ts";
 import type { Column, Columns } from "../column.ts";
-import type { ReadPlan } from "../entity.ts";
+import { type CountMode, countRows, parseCountMode, type RowCount } from "../count.ts";
+import {
+  asksForCursor,
+  cursorFailure,
+  type CursorPage,
+  parseCursorPage,
+  selectPage,
+  takePage,
+} from "../cursor.ts";
+import type { Entity, ReadPlan } from "../entity.ts";
 import { invalidParameter, invalidPayload } from "../errors.ts";
-import { paginationOf, parsePage } from "../page.ts";
+import {
+  lookAheadPagination,
+  type NumberedPage,
+  type Page,
+  paginationOf,
+  parsePage,
+} from "../page.ts";
+import type { Session } from "../ports.ts";
 import { parseSort } from "../sort.ts";
 import { allOf, type Condition, type Select } from "../statement.ts";
 import { columnOf, parseWhere, patternText } from "../where.ts";
@@ -15,34 +32,101 @@ export const read = defineAction<ReadPlan>({
   takesEmptyBody: false,
   needs: (entity) => entity.read,
 
-  async run({ body, session }, plan) {
-    const { page, size, offset } = parsePage(body);
-    const select: Select = {
-      kind: "select",
-      source: plan.source,
-      columns: parseSelect(body["select"], plan.columns),
-      where: allOf(
-        plan.scope,
-        parseWhere(body["where"], plan.columns),
-        parseSearch(body, plan.columns),
-      ),
-      sort: parseSort(body["sort_columns"], plan.columns, plan.key),
-      limit: size,
-      offset,
-      lock: false,
-    };
-    if (page === null) {
-      const data = await session.all(select);
-      return { status: 200, body: { data, count: data.length } };
-    }
-    const count = session.count({ kind: "count", source: select.source, where: select.where });
-    const [data, total] = await Promise.all([session.all(select), count]);
-    return {
-      status: 200,
-      body: { data, count: data.length, pagination: paginationOf(page, size, total) },
-    };
+  async run({ body, entity, session, cache }, plan) {
+    const request = parseRead(body, plan, entity);
+    const keep = cache.keeping({ entity, kind: "list", dependsOn: plan.dependsOn });
+    const rest = await keep(["rows", body], () => membersOf(session, request, keep));
+    return { status: 200, body: {}, rest };
   },
 });
+
+/** A checked request: all rows of the list in their order, and which of them are answered. */
+interface ReadRequest {
+  readonly list: Select;
+  readonly paging: Page | CursorPage;
+  /** For pages with numbers alone. */
+  readonly countMode: CountMode;
+  /** What of the request decides how many rows there are: the pages of one list share their count. */
+  readonly counted: unknown;
+}
+
+function parseRead(
+  body: Record<string, unknown>,
+  plan: ReadPlan,
+  { project, name }: Entity,
+): ReadRequest {
+  const { source, columns, scope, key } = plan;
+  const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
+  const sort = parseSort(body["sort_columns"], columns, key);
+  const list: Select = {
+    kind: "select",
+    source,
+    columns: parseSelect(body["select"], columns),
+    where: allOf(scope, filter),
+    sort,
+    limit: null,
+    offset: 0,
+    lock: false,
+  };
+  const countMode = parseCountMode(body["count"]);
+  const { where, search_value, search_by } = body;
+  const counted = ["total", countMode, { where, search_value, search_by }];
+  if (!asksForCursor(body)) return { list, paging: parsePage(body), countMode, counted };
+  mustTellRowsApart(plan);
+  const cursorList = { name: `${project}/${name}`, sort, filter };
+  return { list, paging: parseCursorPage(body, cursorList), countMode, counted };
+}
+
+/** A place in the list is named by the values of its sort, the key last: a client must be allowed to see it. */
+function mustTellRowsApart({ key, columns }: ReadPlan): void {
+  if (key !== null && columns.has(key.name)) return;
+  throw invalidParameter(
+    "This endpoint cannot be paged by cursor, as its records show no primary key; use page",
+  );
+}
+
+type Members = Record<string, unknown>;
+
+/** The answer's own members. */
+async function membersOf(session: Session, request: ReadRequest, keep: Keep): Promise<Members> {
+  const { list, paging } = request;
+  if ("after" in paging) return readBehind(session, list, paging);
+  const { page, size, offset } = paging;
+  if (page !== null) return readPage(session, { ...request, page: { page, size, offset } }, keep);
+  const data = await session.all({ ...list, limit: size });
+  return { data, count: data.length };
+}
+
+/** The page behind a cursor. */
+async function readBehind(session: Session, list: Select, cursor: CursorPage): Promise<Members> {
+  const rows = await session.all(selectPage(list, cursor)).catch((error: unknown) => {
+    throw cursorFailure(error, cursor);
+  });
+  const { data, pagination } = takePage(rows, cursor);
+  return { data, count: data.length, pagination };
+}
+
+/** The page with a number. Where no exact count does, one row more than the page tells whether there is a next one. */
+async function readPage(
+  session: Session,
+  { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
+  keep: Keep,
+): Promise<Members> {
+  const { size, offset } = page;
+  const isExact = countMode === "exact";
+  const { source, where } = list;
+  const [rows, counts] = await Promise.all([
+    session.all({ ...list, limit: isExact ? size : size + 1, offset }),
+    keep(counted, () => countRows(session, { kind: "count", source, where }, countMode)),
+  ]);
+  const count = JSON.parse(counts) as RowCount;
+  const pagination =
+    isExact && count.total !== null
+      ? paginationOf(page.page, size, count.total)
+      : lookAheadPagination(page, rows.length, count);
+  const data = rows.slice(0, size);
+  return { data, count: data.length, pagination };
+}
 
 /** The columns that the request names, in its order; all of them when it names none. */
 export function parseSelect(select: unknown, columns: Columns): Column[] {

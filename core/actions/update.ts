@@ -32,6 +32,7 @@ export const update = defineAction<RecordPlan>({
     }));
     set.push(...updateAudit(plan, call));
 
+    await call.locks.guardWrite(plan.write, [keyValue]);
     const store = async (queries: Queries) => {
       if (call.ifMatch !== null) await lockUnchanged(call, plan, keyValue, queries);
       const row = await change(queries, plan, keyValue, set);

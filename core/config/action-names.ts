@@ -43,7 +43,7 @@ export const writingActions: readonly ActionName[] = [
   "import-commit",
 ];
 
-/** They read rows from the view, query or table of the entity. */
+/** They read rows from the view, query or table of the entity, or lock them. */
 export const readingActions: readonly ActionName[] = [
   "read",
   "first",
@@ -51,6 +51,9 @@ export const readingActions: readonly ActionName[] = [
   "aggregate",
   "export",
   "read-composite",
+  "lock/acquire",
+  "lock/release",
+  "lock/status",
 ];
 
 export const compositeActions: readonly ActionName[] = [

@@ -9,6 +9,7 @@ import type { FieldRule } from "../field-rule.ts";
 import type { Catalog } from "../ports.ts";
 import { compileRules } from "../rules.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
+import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
@@ -103,17 +104,24 @@ async function compileEntity(
   const keyName = keyNameOf(survey, table);
   const audit = table ? auditOf(survey, table.columns) : noAudit;
   const shown = table ? shownColumns(survey, table, keyName, audit) : none;
+  const dependencies = await dependenciesFor(survey, table);
   const write = await writePlan(survey, table, { keyName, shown, audit, reading });
-  const read = reading && readPlan(survey, reading, { keyName, shown });
+  const read = reading && readPlan(survey, reading, { keyName, shown, dependencies });
   const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
-  const lookup = read && reading && lookupOf(survey, reading, { keyName, shown: read.columns });
-  const grid = gridOf(survey, { query, table, keyName, shown });
+  const lookup = read && reading && lookupOf(survey, reading, read, keyName);
+  const grid = gridOf(survey, { query, table, keyName, shown, dependencies });
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
 
   const entity: Entity = {
     project: survey.project,
     name: endpoint.name,
+    definition: JSON.stringify([
+      survey.decimals,
+      payload,
+      read && shapeOf(read),
+      grid && shapeOf(grid),
+    ]),
     enabled,
     read,
     write,
@@ -141,6 +149,12 @@ function keyNameOf({ payload }: Survey, table: Table | null): string | null {
   return payload.fieldName?.[0] ?? table?.columns.keys().next().value ?? null;
 }
 
+/** What an answer of this source looks like: another type of a column shows another value. */
+const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
+  source,
+  [...columns.values()].map(({ name, native }) => [name, native]),
+];
+
 const none: Columns = new Map();
 const noAudit: AuditColumns = {
   createdAt: null,
@@ -152,7 +166,7 @@ const noAudit: AuditColumns = {
 function readPlan(
   survey: Survey,
   reading: Reading,
-  own: { keyName: string | null; shown: Columns },
+  own: { keyName: string | null; shown: Columns; dependencies: Dependencies },
 ): ReadPlan {
   const hidden = new Set(forEverybody(survey.payload.hiddenFields));
   const columns =
@@ -171,6 +185,7 @@ function readPlan(
     columns,
     key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
     scope: scopeOf(survey, "read", reading),
+    dependsOn: own.dependencies[reading.property === "tableName" ? "ofTable" : "ofQuery"],
     updatedAt: stamp((names && names.updatedAt) || "updated_at"),
     createdAt: stamp((names && names.createdAt) || "created_at"),
   };

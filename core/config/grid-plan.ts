@@ -1,7 +1,9 @@
 /** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. Called by `compile.ts`. */
-import type { Columns, Source, Table } from "../column.ts";
+import { takesType } from "../aggregate.ts";
+import type { Column, Columns, Source, Table } from "../column.ts";
 import type { GridPlan } from "../entity.ts";
 import { sourceOf } from "../statement.ts";
+import type { Dependencies } from "./cache-plan.ts";
 import { forEverybody } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -31,6 +33,7 @@ export function gridOf(
     table: Table | null;
     keyName: string | null;
     shown: Columns;
+    dependencies: Dependencies;
   },
 ): GridPlan | null {
   const { payload } = survey;
@@ -44,10 +47,69 @@ export function gridOf(
   if (columns.size === 0 && payload.action["datatables"] === true)
     survey.fault(["hiddenFields"], { expected: "at least one column that is left for the grid" });
   const wanted = payload.datatablesWhere && new Set(payload.datatablesWhere);
+  const { rowId, length, errorMode } = payload.datatables ?? {};
   return {
     source: reading.source,
     columns,
     searched: wanted ? new Map([...columns].filter(([name]) => wanted.has(name))) : columns,
+    paneColumns: listedOf(survey, "searchPanes", columns),
+    builderColumns: listedOf(survey, "searchBuilder", columns),
+    listColumns: listedOf(survey, "columnControl", columns),
+    nestedNames: nestedNamesOf(survey, columns),
+    rowId: rowId ? rowIdOf(survey, columns, own.keyName) : null,
+    clampsLength: length === "clamp",
+    showsErrorsInline: errorMode === "inline",
     key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
+    dependsOn: own.dependencies[query ? "ofQuery" : "ofTable"],
   };
+}
+
+/** The fields of one of the lists in `datatables`, each once. */
+function listedOf(
+  survey: Survey,
+  extension: "searchPanes" | "searchBuilder" | "columnControl",
+  columns: Columns,
+): Column[] {
+  const names = survey.payload.datatables?.[extension] ?? [];
+  const path = ["datatables", extension];
+  const listed = survey.columns(names, columns, path, "what the grid shows");
+  for (const { name, type } of listed) {
+    if (takesType(null, type)) continue;
+    survey.fault([...path, names.indexOf(name)], {
+      found: `${JSON.stringify(name)}, a ${type} column`,
+      expected: "a column whose values can be listed",
+    });
+  }
+  return [...new Set(listed)];
+}
+
+function rowIdOf(survey: Survey, columns: Columns, keyName: string | null): Column | null {
+  const key = columns.get(keyName ?? "") ?? null;
+  if (key === null) {
+    survey.fault(["datatables", "rowId"], {
+      expected: "a primaryKey among the columns that the grid shows",
+    });
+  }
+  return key;
+}
+
+/** The paths of names with dots. A field cannot be a value and hold other fields at the same time. */
+function nestedNamesOf(survey: Survey, columns: Columns): Map<string, readonly string[]> {
+  const nested = new Map<string, readonly string[]>();
+  for (const name of columns.keys()) {
+    const path = name.split(".");
+    if (path.length > 1) nested.set(name, path);
+  }
+  if (survey.payload.action["datatables"] !== true) return nested;
+  const property = survey.payload.datatablesQuery === undefined ? "tableName" : "datatablesQuery";
+  for (const [name, path] of nested) {
+    const above = path.slice(1).map((_, at) => path.slice(0, at + 1).join("."));
+    const value = above.find((beginning) => columns.has(beginning));
+    if (value === undefined && !path.includes("__proto__")) continue;
+    survey.fault([property], {
+      found: `the column ${name}${value === undefined ? "" : ` beside ${value}`}`,
+      expected: "names that can be nested, as the grid reads a.b as b within a",
+    });
+  }
+  return nested;
 }

@@ -1,6 +1,6 @@
 /** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
 import { type Column, type Columns, derivedColumn } from "../column.ts";
-import type { LookupPlan } from "../entity.ts";
+import type { LookupPlan, ReadPlan } from "../entity.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -11,7 +11,8 @@ const withoutText: readonly string[] = ["boolean", "json", "array", "bytes"];
 export function lookupOf(
   survey: Survey,
   reading: Reading,
-  { keyName, shown }: { keyName: string | null; shown: Columns },
+  { columns: shown, dependsOn }: ReadPlan,
+  keyName: string | null,
 ): LookupPlan | null {
   const scope = scopeOf(survey, "lookup", reading);
   const { fieldNameLookup: asked, fieldName, action } = survey.payload;
@@ -26,7 +27,7 @@ export function lookupOf(
     asked?.text === undefined
       ? (shown.get(second) ?? null)
       : labelOf(survey, asked.text, shown, reading.label);
-  if (id && text) return { source: reading.source, id, text, columns: shown, scope };
+  if (id && text) return { source: reading.source, id, text, columns: shown, scope, dependsOn };
   if (action["lookup"] === true && asked === undefined) {
     survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
   }

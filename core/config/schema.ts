@@ -135,6 +135,27 @@ export const auditColumns = z.strictObject({
   updatedBy: column.optional(),
 });
 
+const gridExtensions = z.strictObject({
+  searchPanes: columns
+    .default([])
+    .describe("Fields that have a pane: their values and counts come with every answer."),
+  searchBuilder: columns
+    .default([])
+    .describe("Fields whose values SearchBuilder offers in a list, instead of an empty input."),
+  columnControl: columns
+    .default([])
+    .describe("Fields whose values ColumnControl offers in a list."),
+  rowId: z.boolean().default(false).describe("true: rows carry DT_RowId, the key as text."),
+  length: z
+    .enum(["reject", "clamp"])
+    .default("reject")
+    .describe("A length of -1, or above 1000: reject refuses it, clamp gives 1000 rows."),
+  errorMode: z
+    .enum(["status", "inline"])
+    .default("status")
+    .describe("inline: errors come with status 200, and the grid shows their text."),
+});
+
 /** The properties of an endpoint's file; `compat.ts` widens some of them for the JSON Schema. */
 export const endpointSchema = z
   .strictObject({
@@ -238,6 +259,7 @@ export const endpointSchema = z
       .array(column)
       .optional()
       .describe("The only columns that the grid's search looks at."),
+    datatables: gridExtensions.optional().describe("What the grid's extensions are told."),
     dateTimeFields: byColumn(z.unknown())
       .optional()
       .describe("Formats that dates may have in a body."),

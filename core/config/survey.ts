@@ -17,6 +17,8 @@ export interface Survey {
   readonly project: string;
   readonly endpoint: string;
   readonly payload: Payload;
+  /** How the project shows decimals. */
+  readonly decimals: ProjectConfig["decimals"];
   readonly faults: Fault[];
   readonly notices: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
@@ -44,6 +46,7 @@ export function openSurvey(
     project: config.name,
     endpoint: endpoint.name,
     payload,
+    decimals: config.decimals,
     faults: [],
     notices: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),

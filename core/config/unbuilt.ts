@@ -15,17 +15,10 @@ const unavailable =
   "no such setting: it is not available in this version, and ignoring it would not be safe";
 
 /** Protection that project.json asks for and this version does not give. */
-export function unsafeProjectSettings({
-  document,
-  auth,
-  rateLimit,
-  locking,
-}: ProjectConfig): Fault[] {
+export function unsafeProjectSettings({ document, auth, rateLimit }: ProjectConfig): Fault[] {
   const isAsked: readonly (readonly [boolean, readonly string[]])[] = [
     [Object.keys(auth ?? {}).length > 0, ["auth"]],
     [Object.keys(rateLimit ?? {}).length > 0, ["rateLimit"]],
-    [locking.enabled, ["locking", "enabled"]],
-    [locking.enforceResourceLocks, ["locking", "enforceResourceLocks"]],
   ];
   // auth may hold a secret, so what was found is not repeated.
   return isAsked.flatMap(([asked, path]) =>
@@ -71,8 +64,6 @@ export async function checkUnbuilt(survey: Survey, table: Table | null): Promise
     }
   }
   await checkMasterDetail(survey, table);
-  for (const [index, name] of (payload.cacheDependsOn ?? []).entries())
-    await survey.table(name, ["cacheDependsOn", index]);
   if (payload.dateTimeFields !== undefined)
     survey.notice("dateTimeFields is not available in this version; dates are ISO 8601");
 }

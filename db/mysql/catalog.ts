@@ -3,6 +3,7 @@
  * and its columns come from the protocol's description of the result. Called by `engine.ts` when a configuration is compiled.
  */
 import type { Column, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
+import { changesWith } from "../changes-with.ts";
 import type { Connection, RawRow } from "../engine.ts";
 import { type ColumnFacts, columnOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
@@ -27,6 +28,9 @@ export async function readTable(
   );
   const indexes = [...groupedBy(await read(indexesQuery))];
   const references = [...groupedBy(await read(referencesQuery))];
+  const identity = String(table["identity"]);
+  const cascades = await connection.run(cascadesQuery, [], false);
+  const triggers = await connection.run(triggersQuery, [], false);
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -44,6 +48,14 @@ export async function readTable(
       referencedTable: String(parts[0]!["referenced"]),
     })),
     transactional: isView || String(table["transactional"]) === "YES",
+    identity,
+    changesWith: changesWith(identity, {
+      links: cascades.rows.map((row) => ({
+        from: String(row["parent"]),
+        to: String(row["child"]),
+      })),
+      triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
+    }),
   };
 }
 
@@ -70,7 +82,8 @@ export async function readQuery(
 }
 
 const tableQuery = `
-  select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version
+  select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,
+    lower(concat(t.TABLE_SCHEMA, '.', t.TABLE_NAME)) as identity
   from information_schema.TABLES t left join information_schema.ENGINES e on e.ENGINE = t.ENGINE
   where t.TABLE_SCHEMA = coalesce(?, database()) and t.TABLE_NAME = ?`;
 
@@ -94,6 +107,16 @@ const referencesQuery = `
   from information_schema.KEY_COLUMN_USAGE
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ? and REFERENCED_TABLE_NAME is not null
   order by CONSTRAINT_NAME, ORDINAL_POSITION`;
+
+const cascadesQuery = `
+  select distinct lower(concat(CONSTRAINT_SCHEMA, '.', TABLE_NAME)) as child,
+    lower(concat(UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME)) as parent
+  from information_schema.REFERENTIAL_CONSTRAINTS
+  where DELETE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT') or UPDATE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT')`;
+
+const triggersQuery = `
+  select distinct lower(concat(EVENT_OBJECT_SCHEMA, '.', EVENT_OBJECT_TABLE)) as identity
+  from information_schema.TRIGGERS`;
 
 /** MariaDB alone has the table's name there. */
 const checksQuery = `

@@ -3,7 +3,6 @@
  * (`code = 0` is true for every code that is no number), so each value is bound in its column's own type and never as another.
  * What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
  */
-import mysql from "mysql2";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
 import type { Json } from "../../core/ports.ts";
@@ -19,8 +18,10 @@ import {
   showTime,
   showTimestamp,
 } from "../../core/values.ts";
-import type { Dialect } from "../engine.ts";
+import type { Dialect, RawRow } from "../engine.ts";
 import { geometries, labelsOf } from "./column.ts";
+import { marks, sortedPart } from "./marks.ts";
+import { decimalType, wholeNumber } from "./parameters.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
   return {
@@ -39,8 +40,17 @@ export function createDialect(decimals: Decimals): Dialect {
         ? sql`${folded(text)} like ${folded(pattern)} escape '\\\\'`
         : sql`${text} like ${pattern} escape '\\\\'`,
     aggregate,
+    estimate: {
+      // MariaDB says only then how many rows a condition leaves; MySQL has other formats that a setting may prefer.
+      explain: (select) => sql`explain /*M! extended */ /*!80000 format = traditional */ ${select}`,
+      read: expectedRows,
+    },
+    marks,
     // Nulls are smallest here by nature.
-    sort: (_column, name, direction) => (direction === "asc" ? name : sql`${name} desc`),
+    sort(column, name, direction) {
+      const term = sortedPart(column, name);
+      return direction === "asc" ? term : sql`${term} desc`;
+    },
     add(column, name, delta) {
       // In decimal arithmetic an unsigned column may go below zero on the way; only what is stored must fit.
       return column.type === "float"
@@ -53,6 +63,17 @@ export function createDialect(decimals: Decimals): Dialect {
     limit: (limit, offset) =>
       sql`limit ${limit ?? sql.raw("18446744073709551615")} offset ${offset}`,
   };
+}
+
+/** The product over the tables that are joined, each less what its condition leaves out. Those of subqueries have other ids. */
+function expectedRows(steps: readonly RawRow[]): number {
+  let expected = 1;
+  for (const { id, rows, filtered } of steps) {
+    if (Number(id) !== 1) continue;
+    // Without a number there is no row to be found.
+    expected *= (Number(rows ?? 0) * Number(filtered ?? 100)) / 100;
+  }
+  return Math.round(expected);
 }
 
 /** The zeros ask for digits beyond the last one of an average, so that rounding it twice never shows. */
@@ -71,12 +92,6 @@ function param(column: Column, placeholder: SQL): SQL {
   if (column.type === "decimal") return sql`cast(${placeholder} as ${decimalType(column)})`;
   // MySQL compares JSON with text as a JSON string; MariaDB has no such type.
   return column.native === "json" ? sql`cast(${placeholder} as json)` : placeholder;
-}
-
-/** Holds every value of the column, with as many more digits behind the point as the server has (30, 65 in all). */
-function decimalType({ precision, scale }: Column): SQL {
-  const whole = (precision ?? 35) - (scale ?? 0);
-  return sql.raw(`decimal(65,${Math.min(30, 65 - whole)})`);
 }
 
 function bind(column: Column, value: Exclude<Scalar, null>): unknown {
@@ -102,14 +117,6 @@ function bind(column: Column, value: Exclude<Scalar, null>): unknown {
     default:
       return String(value);
   }
-}
-
-const { LONGLONG } = mysql.TypedParameter;
-
-/** Sent as the protocol's 64-bit integer. A number beyond that is beyond every column, and its digits compare right. */
-function wholeNumber(value: bigint): unknown {
-  if (BigInt.asIntN(64, value) === value) return LONGLONG(value);
-  return BigInt.asUintN(64, value) === value ? LONGLONG.unsigned(value) : String(value);
 }
 
 /** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */

@@ -3,6 +3,7 @@
  * domain's NOT NULL, default and length. Called by `engine.ts` when a configuration is compiled, never for a request.
  */
 import type { Column, ColumnType, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
+import { changesWith } from "../changes-with.ts";
 import type { Connection, RawRow } from "../engine.ts";
 import type { PostgresConnection } from "./connection.ts";
 
@@ -18,6 +19,8 @@ export async function readTable(
   const attributes = await connection.run(columnsQuery, [relation["oid"]], false);
   const keys = await connection.run(keysQuery, [relation["oid"]], false);
   const references = await connection.run(referencesQuery, [relation["oid"]], false);
+  const affected = await connection.run(affectedQuery, [relation["oid"]], false);
+  const identity = String(relation["identity"]);
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -34,6 +37,13 @@ export async function readTable(
     })),
     foreignKeys: references.rows.map(foreignKeyOf),
     transactional: true,
+    identity,
+    changesWith: changesWith(identity, {
+      links: affected.rows.map((row) => ({ from: identity, to: String(row["identity"]) })),
+      triggered: new Set(
+        affected.rows.flatMap((row) => (row["triggers"] === true ? [String(row["identity"])] : [])),
+      ),
+    }),
   };
 }
 
@@ -175,7 +185,7 @@ const foldingQuery = `
   limit 1`;
 
 const relationQuery = `
-  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view
+  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity
   from pg_catalog.pg_class c
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.relname = $1::text and c.relkind in ('r', 'p', 'f', 'v', 'm')
@@ -248,6 +258,30 @@ const keysQuery = `
   join pg_catalog.pg_class c on c.oid = i.indexrelid
   where i.indrelid = $1::oid and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
   order by i.indisprimary desc, c.relname`;
+
+/** The table itself and those that change with it: by cascades of any depth, and as partitions of each other. */
+const affectedQuery = `
+  with recursive affected(oid) as (
+    select $1::oid
+    union
+    select linked.oid from affected
+    cross join lateral (
+      select k.conrelid as oid from pg_catalog.pg_constraint k
+      where k.contype = 'f' and k.confrelid = affected.oid
+        and (k.confdeltype in ('c', 'n', 'd') or k.confupdtype in ('c', 'n', 'd'))
+      union all
+      select i.inhrelid from pg_catalog.pg_inherits i where i.inhparent = affected.oid
+      union all
+      select i.inhparent from pg_catalog.pg_inherits i where i.inhrelid = affected.oid
+    ) linked
+  )
+  select lower(n.nspname || '.' || c.relname) as identity,
+    exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
+      or exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.ev_type <> '1')
+      or c.relkind = 'f' as triggers
+  from affected
+  join pg_catalog.pg_class c on c.oid = affected.oid
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace`;
 
 const referencesQuery = `
   select k.conname::text as name, (

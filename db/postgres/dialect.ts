@@ -19,6 +19,8 @@ import {
   showTimestamp,
 } from "../../core/values.ts";
 import type { Dialect } from "../engine.ts";
+import { marks } from "./marks.ts";
+import { castType, isUnordered } from "./types.ts";
 
 /** `foldingCollation`: what `readFoldingCollation` in `catalog.ts` found, asked for when a statement is printed. */
 export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
@@ -42,8 +44,13 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
       return sql`${folded} ilike ${pattern}::text`;
     },
     aggregate,
+    estimate: {
+      explain: (select) => sql`explain (format json) ${select}`,
+      read: (rows) => planRows(rows[0]!["QUERY PLAN"]),
+    },
+    marks,
     sort(column, name, direction) {
-      const term = unordered.test(column.native) ? sql`${name}::text` : name;
+      const term = marks.term(column, name);
       // The words are left out where they say nothing: with them, an index serves only if it was made with them.
       if (!column.nullable) return direction === "asc" ? term : sql`${term} desc`;
       return direction === "asc" ? sql`${term} nulls first` : sql`${term} desc nulls last`;
@@ -58,21 +65,11 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
   };
 }
 
-/** Types without an order of their own, and arrays of them. */
-const unordered =
-  /^(json|xml|point|line|lseg|box|path|polygon|circle|xid|cid|jsonpath|pg_snapshot)(\[\])?$/;
-
-/** `name` would cut a long text in a comparison. */
-const castType = (column: Column): string => {
-  if (column.isComputed) return computedTypes[column.type]!;
-  return column.native === "name" ? "text" : column.native;
-};
-
-const computedTypes: Readonly<Record<string, string>> = {
-  integer: "bigint",
-  decimal: "numeric",
-  float: "double precision",
-};
+/** What the topmost node of the plan gives. */
+function planRows(explanation: unknown): number {
+  const [{ Plan: plan }] = JSON.parse(String(explanation)) as [{ Plan: { "Plan Rows": number } }];
+  return Math.round(plan["Plan Rows"]);
+}
 
 /** The server has no smallest uuid. Where it would divide with few digits, the zeros ask for more of them. */
 function aggregate(
@@ -83,7 +80,7 @@ function aggregate(
 ): SQL {
   switch (name) {
     case null:
-      return unordered.test(column.native) ? sql`${term}::text` : term;
+      return isUnordered(column) ? sql`${term}::text` : term;
     case "count":
       return sql`count(${term})`;
     case "min":

@@ -3,6 +3,7 @@
  * expression's type. Called by `engine.ts`.
  */
 import type { Column, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
+import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import { typeFacts } from "./types.ts";
 
@@ -45,6 +46,7 @@ export async function readTable(
   const keyRows = shown.filter((row) => row.pk > 0).sort((a, b) => a.pk - b.pk);
   const identity = found.without_rowid === 0 ? await rowNumber(rows, found.name, keyRows) : null;
   const primaryKey = keyRows.map((row) => row.name);
+  const self = identityOf(schema, found.name);
   return {
     kind: found.type === "view" ? "view" : "table",
     schema,
@@ -59,6 +61,8 @@ export async function readTable(
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
     transactional: true,
+    identity: self,
+    changesWith: changesWith(self, await linksOf(rows, schema)),
   };
 }
 
@@ -142,4 +146,29 @@ async function foreignKeys(
     keys.set(id, key);
   }
   return [...keys].map(([id, key]) => ({ name: `foreign key ${id + 1}`, ...key }));
+}
+
+/** Names differ in nothing but case here. */
+const identityOf = (schema: string | null, table: string): string =>
+  `${schema ?? "main"}.${table}`.toLowerCase();
+
+/** Foreign keys that change the rows which point at a changed one, and tables with triggers; a key never leaves its schema. */
+async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
+  const cascades = await rows<{ parent: string; child: string }>(
+    `select f."table" as parent, t.name as child
+      from pragma_table_list as t, pragma_foreign_key_list(t.name, t.schema) as f
+      where t.schema = ? and t.type = 'table'
+        and (f.on_delete not in ('NO ACTION', 'RESTRICT') or f.on_update not in ('NO ACTION', 'RESTRICT'))`,
+    schema ?? "main",
+  );
+  const triggers = await rows<{ name: string }>(
+    `select tbl_name as name from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger'`,
+  );
+  return {
+    links: cascades.map(({ parent, child }) => ({
+      from: identityOf(schema, parent),
+      to: identityOf(schema, child),
+    })),
+    triggered: new Set(triggers.map(({ name }) => identityOf(schema, name))),
+  };
 }

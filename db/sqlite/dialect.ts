@@ -19,7 +19,8 @@ import {
 import type { Json } from "../../core/ports.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import type { Dialect } from "../engine.ts";
-import { isTextType } from "./types.ts";
+import { marks } from "./marks.ts";
+import { isExactDecimal } from "./types.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
   return {
@@ -36,8 +37,9 @@ export function createDialect(decimals: Decimals): Dialect {
         ? sql`${text} like ${pattern} escape '\\'`
         : sql`rowgate_like(${text}, ${pattern})`,
     aggregate,
-    sort: (column, name, direction) =>
-      sql`${isExactDecimal(column) ? sql`rowgate_decimal_key(${name})` : name} ${sql.raw(direction)}`,
+    // No estimates: figures are there after ANALYZE alone, and only for whole tables.
+    marks,
+    sort: (column, name, direction) => sql`${marks.term(column, name)} ${sql.raw(direction)}`,
     add,
     stamp,
     comparand,
@@ -47,10 +49,6 @@ export function createDialect(decimals: Decimals): Dialect {
     paramsMax: 32_766,
   };
 }
-
-/** A decimal that is kept as text, with all its digits. */
-const isExactDecimal = (column: Column): boolean =>
-  column.type === "decimal" && (column.isComputed === true || isTextType(column.native));
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);

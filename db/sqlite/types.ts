@@ -50,6 +50,10 @@ const ruleTypes: ReadonlyMap<ColumnType, readonly ColumnType[]> = new Map<
 export const isTextType = (native: string): boolean =>
   /CHAR|CLOB|TEXT/i.test(native) && !/INT/i.test(native);
 
+/** A decimal that is kept as text, with all its digits. */
+export const isExactDecimal = (column: Column): boolean =>
+  column.type === "decimal" && (column.isComputed === true || isTextType(column.native));
+
 const digitsMax = 15;
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

@@ -728,10 +728,10 @@ describe("project.json is refused for", () => {
       "not available in this version",
     ],
     [
-      "locking",
-      { ...projectFile, locking: { enabled: true } },
-      "locking.enabled",
-      "not available in this version",
+      "an unknown strategy of locking",
+      { ...projectFile, locking: { strategy: "wait" } },
+      "locking.strategy",
+      "one of retry, fail",
     ],
   ])("%s", async (_, project, path, ...words) => {
     const { faults } = await load(filesOf({ "project.json": project }));

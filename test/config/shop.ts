@@ -21,6 +21,8 @@ function table(name: string, columns: readonly Column[], given: Partial<Table> =
     unique: [{ name: `${name}_pkey`, columns: [columns[0]!.name] }],
     foreignKeys: [],
     transactional: true,
+    identity: `public.${name}`,
+    changesWith: [],
     ...given,
   };
 }

@@ -224,7 +224,7 @@ function endpoints(): Record<string, object> {
     items: {
       tableName: "items",
       primaryKey: "item_id",
-      action: { ...crud, lookup: true, aggregate: false },
+      action: { ...crud, lookup: true, lock: true, aggregate: false },
       fieldName: [
         "item_id",
         "code",
@@ -309,6 +309,15 @@ function endpoints(): Record<string, object> {
       primaryKey: "item_id",
       viewQuery: "file:query/items.sql",
       tableName: "items",
+    },
+    // What tells the rows apart is not in the query, or hidden.
+    keyless: { action: { read: true }, viewQuery: "select name from items" },
+    many: { action: { read: true }, primaryKey: "item_id", viewQuery: manyQuery },
+    "hidden-key": {
+      tableName: "items",
+      primaryKey: "item_id",
+      action: { read: true },
+      hiddenFields: ["item_id", "secret"],
     },
     "scope-flat": {
       tableName: "items",

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, type Case } from "./cases.ts";
+import { hostileNames, hostileTexts, noNames } from "./hostile-words.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -33,51 +34,6 @@ afterAll(async () => {
 const strike = async ({ endpoint, action, body, ...expected }: Attack) => {
   check(await shop.post(endpoint, action, body), expected as Case);
 };
-
-/** Names that are none of any table: SQL, other quotings, and members of every object. One a line, as they are. */
-const hostileNames = [
-  ...String.raw`
-qty'
-qty"
-"qty"
-[qty]
-items.qty
-main.items.qty
-qty--
-qty/**/
-qty;drop table items
-(select secret from items)
-qty desc
-qty, secret
-count(*)
-*
-%
-?
-1
-QTY
-ｑｔｙ
-constructor
-__proto__
-toString
-hasOwnProperty
-valueOf
-rowid
-oid
-ctid
-xmin
-secret`
-    .trim()
-    .split("\n"),
-  "`qty`",
-  "${qty}",
-  "",
-  " ",
-  "qty ",
-  "qty\t",
-  "x".repeat(10_000),
-];
-/** What stands where a name should. */
-const noNames = [null, 1, true, ["qty"], { toString: "qty" }, [["qty"]]];
 
 describe("names", () => {
   const places: { place: string; attack: (name: unknown) => Omit<Attack, "status" | "error"> }[] = [
@@ -219,37 +175,6 @@ describe("names", () => {
 });
 
 /** Texts that mean something to one engine or another. */
-const hostileTexts = [
-  "'",
-  "''",
-  '"',
-  "`",
-  "\\",
-  "\\'",
-  "\\\\'",
-  "' or 1=1 --",
-  "'; drop table items; --",
-  "' union select secret from items --",
-  "$1",
-  "?",
-  ":header_id",
-  "{{id}}",
-  "%",
-  "_",
-  "%%%",
-  "0x41",
-  "x'41'",
-  "NULL",
-  "null",
-  "1e1",
-  "-0",
-  "\u2028",
-  "\ufeff",
-  "ſ",
-  "İ",
-  "ß",
-];
-
 describe("values", () => {
   test.each(hostileTexts)("the text %j is looked for as it stands", async (text) => {
     const where = { logic: "AND", conditions: [{ key: "name", operator: "=", value: text }] };

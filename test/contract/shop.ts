@@ -1,8 +1,8 @@
-/** Opens the service over the shared fixture for a test file. Every answer that comes back has passed `checkEnvelope`. */
+/** Opens the service over the shared fixture, or another one, for a test file. Every answer that comes back has passed `checkEnvelope`. */
 import { afterAll, beforeAll } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
-import { openFixture, type Answer, type Fixture } from "./harness.ts";
+import { openFixture, type Answer, type Fixture, type FixtureOptions } from "./harness.ts";
 
 export interface Shop {
   /** Undefined sends no body; a string is sent as it is, all else as JSON. */
@@ -18,10 +18,10 @@ export interface Shop {
   readonly fixture: Fixture;
 }
 
-export function openShop(): Shop {
+export function openShop(options: FixtureOptions = shopOptions): Shop {
   let fixture: Fixture | null = null;
   beforeAll(async () => {
-    fixture = await openFixture(shopOptions);
+    fixture = await openFixture(options);
   });
   afterAll(() => fixture?.close());
 

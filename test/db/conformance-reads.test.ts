@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Source } from "../../core/column.ts";
 import type { Comparison, Condition, Scalar } from "../../core/statement.ts";
-import { column, insertAll, select, session, useBench } from "./conformance.ts";
+import { column, engine, errorOf, insertAll, select, session, useBench } from "./conformance.ts";
 
 const bench = useBench();
 
@@ -260,6 +260,40 @@ describe("names", () => {
     const where: Condition = { kind: "contains", column: column(odd, 'quo"te`'), text: "Q" };
     const sort = [{ column: column(odd, "a.b"), direction: "asc" }] as const;
     expect(await session(bench).all(select(odd, names, { where, sort }))).toEqual([created]);
+  });
+});
+
+describe("an estimate", () => {
+  const source = () => select(bench.kinds, ["id"]).source;
+  const estimate = (where: Condition | null) =>
+    session(bench).estimate({ kind: "count", source: source(), where });
+
+  test("is a whole number, or null where the engine has none", async () => {
+    for (const where of [null, compare("whole", ">", 1n), isIn("short", ["apple", "x"])]) {
+      const rowCount = await estimate(where);
+      if (engine === "sqlite") expect(rowCount).toBeNull();
+      else expect(rowCount).toSatisfy((count) => Number.isSafeInteger(count) && count >= 0);
+    }
+  });
+
+  test.skipIf(engine === "sqlite")("follows the table's figures", async () => {
+    await bench.plain.run(engine === "mysql" ? "analyze table kinds" : "analyze kinds");
+    expect(await estimate(null)).toBe(rows.length);
+    expect(await estimate(compare("id", "=", "a"))).toBeLessThanOrEqual(1);
+    expect(await estimate({ kind: "or", members: [] })).toBeLessThanOrEqual(1);
+  });
+
+  test("is had of a query too", async () => {
+    const query: Source = { kind: "query", text: "select id, whole from kinds where whole > 1;" };
+    const count = { kind: "count", source: query, where: compare("whole", "<", 9n) } as const;
+    const rowCount = await session(bench).estimate(count);
+    if (engine !== "sqlite") expect(rowCount).toEqual(expect.any(Number));
+  });
+
+  test("is refused like any statement when the deadline has passed", async () => {
+    const late = session(bench, -1).estimate({ kind: "count", source: source(), where: null });
+    if (engine === "sqlite") expect(await late).toBeNull();
+    else expect((await errorOf(late)).kind).toBe("unavailable");
   });
 });
 

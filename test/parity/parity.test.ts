@@ -38,6 +38,8 @@ async function ask(fixture: Fixture, { endpoint, action, body, headers }: Parity
 
 /** Ids that a database numbers differ after refused inserts, which use up a number on some engines. */
 const generated = new Set(["line_id"]);
+/** A cursor holds texts of the engine's own, and one of them has no estimates. */
+const engineOwn = new Set(["next_cursor", "count_mode"]);
 const times = new Set(["created_at", "updated_at", "made_on", "changed_on", "timestamp"]);
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
@@ -46,7 +48,7 @@ function normalise(answer: Answer) {
   const body = JSON.parse(JSON.stringify(answer.body), (name, value) => {
     if (value === null) return value;
     if (times.has(name)) return String(value).replace(instant, "<time>");
-    if (generated.has(name)) return `<${typeof value}>`;
+    if (generated.has(name) || engineOwn.has(name)) return `<${typeof value}>`;
     return name.endsWith("_id") && uuid.test(value) ? "<uuid>" : value;
   });
   return {

@@ -55,6 +55,32 @@ const read: ParityRequest[] = [
     { page: 2 ** 53 },
     { page: 1e15, per_page: 100 },
     { page: 1, limit: 1 },
+    { page: 1, count: "none" },
+    { page: 2, per_page: 3, count: "none" },
+    { page: 3, per_page: 3, count: "none" },
+    { page: 9, count: "none" },
+    { page: 1, count: "exact" },
+    { page: 1, count: null },
+    { page: 3, per_page: 3, count: "estimated" },
+    { page: 1, count: "estimated", ...where("qty", ">", 10) },
+    { page: 1, count: "all" },
+    { count: "none" },
+    { count: 1 },
+    { cursor: true },
+    { cursor: true, per_page: 3 },
+    { cursor: true, per_page: 3, ...by("qty", "DESC") },
+    { cursor: true, per_page: 3, ...by("due", "ASC"), select: ["name"] },
+    { cursor: true, per_page: 2, ...where("qty", ">", 10) },
+    { cursor: true, page: 1 },
+    { cursor: true, limit: 1 },
+    { cursor: true, per_page: 101 },
+    { cursor: false },
+    { cursor: null, page: 1 },
+    { cursor: "" },
+    { cursor: "WzEsIngiLFtdXQ" },
+    { cursor: "WzEsIngiLFsiYSIsImIiXV0", ...by("qty", "ASC") },
+    { cursor: [] },
+    { cursor: 1 },
     { select: ["name"] },
     { select: ["name", "name"] },
     { select: [] },
@@ -875,6 +901,34 @@ const order = (...terms: [column: unknown, dir: string][]) => ({
   order: terms.map(([column, dir]) => ({ column, dir })),
 });
 
+/** A criterion of the grid's SearchBuilder. */
+const built = (origData: string, condition: string, ...value: unknown[]) => ({
+  searchBuilder: { logic: "AND", criteria: [{ condition, origData, type: "string", value }] },
+});
+/** One condition after the other, on fields of several types. */
+const criteria =
+  "= != < <= > >= contains !contains starts !starts ends !ends null !null between !between"
+    .split(" ")
+    .flatMap((condition) => [
+      built("name", condition, "snake", "t"),
+      built("qty", condition, "20", "5"),
+      built("price", condition, "7.00", "1.5"),
+      built("due", condition, "2026-03-10", "2026-01-10"),
+      built("active", condition, "true", "false"),
+      built("created_at", condition, "2026-01-01", "2026-02-01 10:00:00"),
+      built("secret", condition, "x", "y"),
+    ]);
+/** One logic of the grid's ColumnControl after the other. */
+const controls =
+  "contains notContains equal notEqual starts ends greater greaterOrEqual less lessOrEqual empty notEmpty"
+    .split(" ")
+    .flatMap((logic) => [
+      { data: "name", search: { type: "text", logic, value: "SNAKE_" } },
+      { data: "qty", search: { type: "num", logic, value: "20" } },
+      { data: "due", search: { type: "date", logic, value: "2026-03-10", mask: "YYYY-MM-DD" } },
+    ])
+    .map(({ data, search }) => ({ columns: [{ data, columnControl: { search, list: {} } }] }));
+
 /** Before the writes: all seeded items are there. */
 const grid: ParityRequest[] = [
   ...of("grid", "datatables")(
@@ -932,6 +986,13 @@ const grid: ParityRequest[] = [
     { ...sent(["name", "E"], ["qty", "7"]) },
     { ...sent(["__proto__", "x"], ["name' or '1'='1", "x"], [null, "x"], [0, "x"]) },
     ...Array.from({ length: 14 }, (_, at) => order([at, "desc"])),
+    ...criteria,
+    ...controls,
+    { searchPanes: { category_id: ["c1"], active: ["true"] } },
+    { searchPanes: { category_id: { 0: null } }, searchPanes_null: { category_id: { 0: true } } },
+    { searchPanes: { secret: ["x"], nope: ["x"] } },
+    { searchPanes: { qty: ["x"] } },
+    ...["exact", "none", "all", ""].map((count) => ({ count, start: 2, length: 2 })),
     {
       ...sent(["category_id"], ["price"], ["name"]),
       ...order([0, "desc"], [1, "asc"], [2, "desc"]),
@@ -1153,10 +1214,52 @@ const farKeys: ParityRequest[] = ["2147483648", -2147483649, "922337203685477580
   ],
 );
 
+const lock: ParityRequest[] = [
+  ...of("items", "lock/status")(
+    undefined,
+    {},
+    { lock_keys: [] },
+    { lock_keys: "i01" },
+    { lock_keys: ["i01"] },
+    { lock_keys: [{ key: "item_id" }] },
+    { lock_keys: [{ key: "item_id", value: "i01" }] },
+    {
+      lock_keys: [
+        { key: "qty", value: "7" },
+        { key: "price", value: 1.5 },
+      ],
+    },
+    { lock_keys: [{ key: "qty", value: 2 ** 53 }] },
+    { lock_keys: [{ key: "qty", value: "many" }] },
+    { lock_keys: [{ key: "due", value: "2026-02-30" }] },
+    { lock_keys: [{ key: "active", value: 1 }] },
+    { lock_keys: [{ key: "item_id", value: null }] },
+    { lock_keys: [{ key: "secret", value: "x" }] },
+    { lock_keys: [{ key: "itemid", value: "x" }] },
+    { resource: "lines", lock_keys: [{ key: "item_id", value: "i01" }] },
+  ),
+  ...of("items", "lock/acquire")(
+    { lock_keys: [{ key: "item_id", value: "i01" }], ttl: 0 },
+    { lock_keys: [{ key: "item_id", value: "i01" }], ttl: "5" },
+    { lock_keys: [{ key: "item_id", value: "i01" }], owner: 5 },
+    { lock_keys: [{ key: "item_id", value: "i01" }], lock_token: "none" },
+  ),
+  ...of("items", "lock/release")(
+    { lock_keys: [{ key: "item_id", value: "i01" }] },
+    { lock_keys: [{ key: "item_id", value: "i01" }], lock_token: "none" },
+  ),
+  ...of("lock", "status")(
+    { lock_keys: [{ key: "item_id", value: "i01" }] },
+    { resource: "items", lock_keys: [{ key: "item_id", value: "i01" }] },
+    { resource: "labels", lock_keys: [{ key: "item_id", value: "i01" }] },
+  ),
+];
+
 /** In the order in which they must run. */
 export const requests: readonly ParityRequest[] = [
   ...read,
   ...lookup,
+  ...lock,
   ...grid,
   ...first,
   ...create,

@@ -187,7 +187,7 @@ function newFolder(name: ServerName): string {
   return mkdtempSync(join(tmpdir(), `rowgate-test-${name}-`));
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

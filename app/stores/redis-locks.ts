@@ -1,0 +1,237 @@
+/**
+ * Locks that all instances share. Each call is one Lua script, which runs alone on the server and goes by the server's clock.
+ * A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it connects again;
+ * until everybody had the time for that, the scripts grant nothing. Made by `app/stores/open.ts`.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Redis } from "ioredis";
+import { limits } from "../../core/limits.ts";
+import type { LockOutcome, LockState, LockStore } from "../../core/ports.ts";
+import { createGrants } from "./lock-grants.ts";
+import { rememberedServer } from "./redis-server.ts";
+
+/** The locks of one project, in one hash slot. */
+export type OpenLocks = (project: string) => LockStore;
+
+export function createRedisLocks(redis: Redis): OpenLocks {
+  const serverOf = rememberedServer(redis);
+  const whenReady: (() => Promise<void>)[] = [];
+  redis.on("ready", () => {
+    for (const putBack of whenReady) void putBack();
+  });
+
+  /** Every script gets the project's own keys, those of the locks, and what it needs to see a restart. */
+  async function run(script: Script, { project, names, args }: Names): Promise<unknown[]> {
+    const server = await serverOf();
+    const keys = ["run", "fence", ...names.map((name) => `held:${name}`)].map(
+      (name) => `rowgate:locks:{${project}}:${name}`,
+    );
+    const startedRestMs = Math.max(0, Math.ceil(limits.lockSettleMs - server.uptimeMs()));
+    const common = [server.run ?? "unnamed", startedRestMs, limits.lockSettleMs];
+    const reply = await evaluate(redis, script, [keys.length, ...keys, ...common, ...args]);
+    if (reply[0] === "settling") throw new Error("The server of the locks has just started");
+    return reply;
+  }
+
+  return (project) => {
+    const grants = createGrants();
+    whenReady.push(putBack);
+    if (redis.status === "ready") void putBack();
+
+    /** What this instance granted is there again before anybody is granted anything; the wait for that begins here. */
+    async function putBack(): Promise<void> {
+      const giveUpAtMs = performance.now() + limits.lockSettleMs;
+      while (redis.status === "ready" && performance.now() < giveUpAtMs) {
+        try {
+          for (const { names, lock, remainingMs } of grants.live()) {
+            const args = [lock.token, JSON.stringify(lock.owner), remainingMs, lock.fence];
+            args.push(lock.acquiredAtMs);
+            await run(scripts.restore, { project, names, args });
+          }
+          break;
+        } catch {
+          await pause(100, undefined, { ref: false });
+        }
+      }
+      await run(scripts.settle, { project, names: [], args: [] }).catch(() => undefined);
+    }
+
+    return {
+      async acquire(names, { token, owner, ttlMs }) {
+        const args = [token, JSON.stringify(owner), ttlMs, grants.lastFence()];
+        const reply = await run(scripts.acquire, { project, names, args }).catch(
+          (error: unknown) => {
+            // The server may have done it and only the answer is missing. What nobody will give back, we do.
+            run(scripts.release, { project, names, args: [token] }).catch(() => undefined);
+            throw error;
+          },
+        );
+        const outcome = outcomeOf(reply, names);
+        if (outcome.ok) grants.add(names, { ...outcome, token }, ttlMs);
+        return outcome;
+      },
+      async extend(names, { token, ttlMs }) {
+        const reply = await run(scripts.extend, { project, names, args: [token, ttlMs] });
+        const outcome = outcomeOf(reply, names);
+        if (outcome.ok) grants.add(names, { ...outcome, token }, ttlMs);
+        return outcome;
+      },
+      async release(names, token) {
+        grants.remove(names, token);
+        const [, count] = await run(scripts.release, { project, names, args: [token] });
+        // An extend that was under way has just been answered, and has put them down again.
+        grants.remove(names, token);
+        return Number(count);
+      },
+      async status(names, token) {
+        const [, ...states] = await run(scripts.status, { project, names, args: [token ?? ""] });
+        return names.map((_, at) => stateOf(states[at] as unknown[]));
+      },
+    };
+  };
+}
+
+interface Names {
+  readonly project: string;
+  readonly names: readonly string[];
+  readonly args: readonly (string | number)[];
+}
+
+function outcomeOf(reply: readonly unknown[], names: readonly string[]): LockOutcome {
+  if (reply[0] === "granted") {
+    const [, fence, owner, acquiredAtMs] = reply;
+    const held = { owner: JSON.parse(String(owner)), acquiredAtMs: Number(acquiredAtMs) };
+    return { ok: true, fence: Number(fence), ...held };
+  }
+  const [, at, owner, remainingMs] = reply;
+  const holder =
+    reply[0] === "held"
+      ? { owner: JSON.parse(String(owner)), remainingMs: Number(remainingMs) }
+      : null;
+  return { ok: false, name: names[Number(at) - 1]!, holder };
+}
+
+function stateOf([owner, remainingMs, isOwn]: unknown[]): LockState | null {
+  if (owner === undefined) return null;
+  return {
+    owner: JSON.parse(String(owner)),
+    remainingMs: Number(remainingMs),
+    isOwn: isOwn === 1,
+  };
+}
+
+interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/** By its digest, which the server knows after the first time; a restarted server gets the text again. */
+async function evaluate(
+  redis: Redis,
+  { text, sha }: Script,
+  [keyCount, ...rest]: [number, ...(string | number)[]],
+): Promise<unknown[]> {
+  const reply = redis.evalsha(sha, keyCount, ...rest).catch((error: unknown) => {
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+    return redis.eval(text, keyCount, ...rest);
+  });
+  return (await reply) as unknown[];
+}
+
+/** KEYS: the run that is settled, the last fence, then the locks. ARGV: the run, the two rests, then the script's own. */
+function script(text: string, { mayBeUnsettled = false } = {}): Script {
+  const whole = `${prelude}\n${mayBeUnsettled ? "" : settled}\n${text}`;
+  return { text: whole, sha: createHash("sha1").update(whole).digest("hex") };
+}
+
+const prelude = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local function digits(number) return string.format('%.0f', number) end
+local function lock(key) return redis.call('HMGET', key, 'token', 'owner', 'fence', 'at') end
+local function held(at, found) return {'held', at - 2, found[2], redis.call('PTTL', KEYS[at])} end
+local function put(key, token, owner, fence, at, ttl)
+  redis.call('HSET', key, 'token', token, 'owner', owner, 'fence', fence, 'at', at)
+  redis.call('PEXPIRE', key, ttl)
+end`;
+
+/** A run that is not the settled one is settling: from its start on where nothing is known of an earlier one, else from now on. */
+const settled = `
+local run, ready = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+)$')
+if run ~= ARGV[1] then
+  ready = digits(now + (run and ARGV[3] or ARGV[2]) * 1000)
+  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ready)
+end
+if now < tonumber(ready) then return {'settling'} end`;
+
+const scripts = {
+  /** ARGV: token, owner, ttl, the least fence. */
+  acquire: script(`
+for at = 3, #KEYS do
+  local found = lock(KEYS[at])
+  if found[1] and found[1] ~= ARGV[4] then return held(at, found) end
+end
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+local fence = digits(math.max(last + 1, tonumber(ARGV[7]) + 1, now))
+local acquired = digits(math.floor(now / 1000))
+redis.call('SET', KEYS[2], fence)
+for at = 3, #KEYS do put(KEYS[at], ARGV[4], ARGV[5], fence, acquired, ARGV[6]) end
+return {'granted', fence, ARGV[5], acquired}`),
+
+  /** ARGV: token, ttl. */
+  extend: script(`
+local first
+for at = 3, #KEYS do
+  local found = lock(KEYS[at])
+  if not found[1] then return {'free', at - 2} end
+  if found[1] ~= ARGV[4] then return held(at, found) end
+  first = first or found
+end
+for at = 3, #KEYS do redis.call('PEXPIRE', KEYS[at], ARGV[5]) end
+return {'granted', first[3], first[2], first[4]}`),
+
+  /** ARGV: token. Takes nothing from anybody, so it need not wait. */
+  release: script(
+    `
+local count = 0
+for at = 3, #KEYS do
+  if redis.call('HGET', KEYS[at], 'token') == ARGV[4] then
+    redis.call('DEL', KEYS[at])
+    count = count + 1
+  end
+end
+return {'released', count}`,
+    { mayBeUnsettled: true },
+  ),
+
+  /** ARGV: token. */
+  status: script(`
+local states = {'states'}
+for at = 3, #KEYS do
+  local found = lock(KEYS[at])
+  states[at - 1] = found[1]
+    and {found[2], redis.call('PTTL', KEYS[at]), found[1] == ARGV[4] and 1 or 0}
+    or {}
+end
+return states`),
+
+  settle: script("return {'settled'}"),
+
+  /** ARGV: token, owner, ttl, fence, time. What was granted later wins; one that is there already is never cut short. */
+  restore: script(
+    `
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+if last < tonumber(ARGV[7]) then redis.call('SET', KEYS[2], ARGV[7]) end
+for at = 3, #KEYS do
+  local found = lock(KEYS[at])
+  if found[1] == ARGV[4] then
+    if redis.call('PTTL', KEYS[at]) < tonumber(ARGV[6]) then redis.call('PEXPIRE', KEYS[at], ARGV[6]) end
+  elseif not found[1] or tonumber(found[3]) < tonumber(ARGV[7]) then
+    put(KEYS[at], ARGV[4], ARGV[5], ARGV[7], ARGV[8], ARGV[6])
+  end
+end
+return {'restored'}`,
+    { mayBeUnsettled: true },
+  ),
+};

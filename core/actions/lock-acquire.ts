@@ -1,0 +1,58 @@
+/**
+ * lock/acquire: locks records for a client, all of them or none, until it gives them back or the time is over. With the
+ * `lock_token` of an earlier answer it starts the time of these locks anew instead.
+ */
+import { defineAction } from "../action.ts";
+import { invalidParameter } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../lock-keys.ts";
+import { isLonger, textFault } from "../text.ts";
+
+export const lockAcquire = defineAction<LockPlan>({
+  name: "lock/acquire",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: false,
+  isProjectWide: true,
+  needs: lockPlan,
+
+  async run(call, plan) {
+    const { body, entity, locks } = call;
+    const keys = lockKeysOf(call, plan);
+    const ttl = ttlOf(body["ttl"], locks.settings.maxResourceTtlSeconds);
+    const owner = ownerOf(body["owner"]);
+    const token = (body["lock_token"] ?? null) === null ? null : lockTokenOf(body);
+    const acquired = await locks.acquire(keys, { token, owner, ttlMs: ttl * 1_000 });
+    return {
+      status: 200,
+      body: {
+        data: {
+          lock_token: acquired.token,
+          resource: entity.name,
+          locked_keys: keys.map(shownKey),
+          ttl,
+          owner: acquired.owner,
+          acquired_at: new Date(acquired.acquiredAtMs).toISOString(),
+          fence: acquired.fence,
+        },
+      },
+    };
+  },
+});
+
+function ttlOf(ttl: unknown, secondsMax: number): number {
+  if (ttl === undefined || ttl === null) return Math.min(limits.lockTtlSecondsDefault, secondsMax);
+  if (typeof ttl !== "number" || !Number.isInteger(ttl) || ttl < 1 || ttl > secondsMax)
+    throw invalidParameter(`ttl must be a whole number of seconds from 1 to ${secondsMax}`);
+  return ttl;
+}
+
+function ownerOf(owner: unknown): string | null {
+  if (owner === undefined || owner === null) return null;
+  if (typeof owner !== "string") throw invalidParameter("owner must be a text");
+  const fault = textFault(owner);
+  if (fault !== null) throw invalidParameter(`owner ${fault}`);
+  if (isLonger(owner, limits.lockOwnerLengthMax))
+    throw invalidParameter(`owner must have at most ${limits.lockOwnerLengthMax} characters`);
+  return owner;
+}

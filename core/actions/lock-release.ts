@@ -1,0 +1,21 @@
+/** lock/release: gives back the locks that the token holds on these records; with a wrong token none, which is no error. */
+import { defineAction } from "../action.ts";
+import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../lock-keys.ts";
+
+export const lockRelease = defineAction<LockPlan>({
+  name: "lock/release",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: false,
+  isProjectWide: true,
+  needs: lockPlan,
+
+  async run(call, plan) {
+    const keys = lockKeysOf(call, plan);
+    const released = await call.locks.release(keys, lockTokenOf(call.body));
+    return {
+      status: 200,
+      body: { data: { released_keys: released, total_keys: keys.length } },
+    };
+  },
+});

@@ -1,0 +1,34 @@
+/** lock/status: which of these records somebody holds through lock/acquire, who, and for how long yet. */
+import { defineAction } from "../action.ts";
+import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../lock-keys.ts";
+import { secondsLeft } from "../locks.ts";
+
+export const lockStatus = defineAction<LockPlan>({
+  name: "lock/status",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: false,
+  isProjectWide: true,
+  needs: lockPlan,
+
+  async run(call, plan) {
+    const keys = lockKeysOf(call, plan);
+    const states = await call.locks.status(keys);
+    return {
+      status: 200,
+      body: {
+        data: {
+          keys: keys.map((key, at) => {
+            const state = states[at] ?? null;
+            return {
+              ...shownKey(key),
+              locked: state !== null,
+              owner: state?.owner ?? null,
+              ttl_remaining: secondsLeft(state),
+            };
+          }),
+        },
+      },
+    };
+  },
+});

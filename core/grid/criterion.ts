@@ -1,0 +1,181 @@
+/**
+ * One test of a field, as the grid's extensions put it -> a Condition. It means what the library finds when it searches in
+ * the browser, where a missing value is an empty text: texts are found whatever their case, and the opposite of a test
+ * is true of nulls. Used by `search-builder.ts`, `search-panes.ts` and `column-control.ts`.
+ */
+import type { Column } from "../column.ts";
+import { compareDecimals } from "../decimal.ts";
+import { isDate, readTimestamp } from "../formats.ts";
+import type { Comparison, Condition } from "../statement.ts";
+import { comparand, parseWhere } from "../where.ts";
+import { asPayload, isBlank, textOf } from "./parameters.ts";
+
+/** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */
+export type Test =
+  | Comparison
+  | "between"
+  | "!between"
+  | "null"
+  | "!null"
+  | "contains"
+  | "!contains"
+  | "starts"
+  | "!starts"
+  | "ends"
+  | "!ends"
+  | "same"
+  | "!same";
+
+/**
+ * Null where a value that the test takes is missing: the library sends such tests while a person is still typing.
+ * Rejects with Invalid payload when the column cannot take a value.
+ */
+export function conditionOf(
+  column: Column,
+  test: Test,
+  sent: readonly unknown[],
+): Condition | null {
+  const values = Array.from({ length: valuesTaken(test) }, (_, at) => worded(column, sent[at]));
+  if (values.some(isBlank)) return null;
+  const [value] = values;
+  switch (test) {
+    case "null":
+      return isEmpty(column);
+    case "!null":
+      return isFilled(column);
+    case "=":
+      return isEqual(column, value);
+    case "!=":
+      return orNull(column, ...differs(column, value));
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return edge(column, test, value);
+    case "between": {
+      const [low, high] = inOrder(column, values);
+      return { kind: "and", members: [edge(column, ">=", low), edge(column, "<=", high)] };
+    }
+    case "!between": {
+      const [low, high] = inOrder(column, values);
+      return orNull(column, edge(column, "<", low), edge(column, ">", high));
+    }
+    default:
+      return matches(column, patternOf(test, sent[0]), test.startsWith("!"));
+  }
+}
+
+/** Whether the field has one of the values; an empty one stands for all fields without a value. Rejects like conditionOf. */
+export function isSelected(column: Column, values: readonly unknown[]): Condition {
+  const filled = values.filter((value) => !isBlank(value)).map((value) => worded(column, value));
+  const members: Condition[] = [];
+  if (filled.length > 0) members.push(inWhere(column, "IN", filled));
+  if (filled.length < values.length) members.push(isEmpty(column));
+  return { kind: "or", members };
+}
+
+/** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */
+export function partsOf(value: unknown): { day: string; time: string } | null {
+  if (typeof value !== "string" || readTimestamp(value) === null) return null;
+  const [time] = /\d\d:\d\d(:\d\d)?/.exec(value) ?? [];
+  return time === undefined ? null : { day: value.slice(0, 10), time };
+}
+
+/** Whether what the field shows has this pattern of LIKE, whatever the case. */
+export function matches(column: Column, pattern: string, isNegated: boolean): Condition {
+  if (withoutText.has(column.type)) return { kind: isNegated ? "and" : "or", members: [] };
+  const like: Condition = { kind: "like", column, pattern, negated: isNegated, ignoreCase: true };
+  return isNegated ? orNull(column, like) : like;
+}
+
+/** Types of which no engine gives a text to search in. */
+const withoutText: ReadonlySet<string> = new Set(["boolean", "json", "array", "bytes"]);
+
+const valuesTaken = (test: Test): number =>
+  test.endsWith("null") ? 0 : test.endsWith("between") ? 2 : 1;
+
+/** No value is null, or a text without characters. */
+function isEmpty(column: Column): Condition {
+  const isNull: Condition = { kind: "null", column, negated: false };
+  return hasEmptyText(column) ? orNull(column, inWhere(column, "=", "")) : isNull;
+}
+
+const isFilled = (column: Column): Condition => {
+  const isNotNull: Condition = { kind: "null", column, negated: true };
+  return hasEmptyText(column)
+    ? { kind: "and", members: [isNotNull, inWhere(column, "!=", "")] }
+    : isNotNull;
+};
+
+/** A label is never empty, and an engine may refuse to compare it with what is no label. */
+const hasEmptyText = ({ type, labels }: Column): boolean => type === "text" && labels === null;
+
+const orNull = (column: Column, ...others: readonly Condition[]): Condition => ({
+  kind: "or",
+  members: [{ kind: "null", column, negated: false }, ...others],
+});
+
+/** A condition in the words of read's `where`, which turns the value into the column's type. */
+function inWhere(column: Column, operator: string, value: unknown): Condition {
+  const where = { conditions: [{ key: column.name, operator, value }] };
+  return asPayload(() => parseWhere(where, new Map([[column.name, column]])))!;
+}
+
+function isEqual(column: Column, value: unknown): Condition {
+  return dayAfter(column, value) === null
+    ? inWhere(column, "=", value)
+    : { kind: "and", members: [edge(column, ">=", value), edge(column, "<=", value)] };
+}
+
+const differs = (column: Column, value: unknown): Condition[] =>
+  dayAfter(column, value) === null
+    ? [inWhere(column, "!=", value)]
+    : [edge(column, "<", value), edge(column, ">", value)];
+
+/** A comparison; after a day, and up to a day, mean its end. */
+function edge(column: Column, operator: "<" | "<=" | ">" | ">=", value: unknown): Condition {
+  const next = dayAfter(column, value);
+  if (next !== null && operator === "<=") return inWhere(column, "<", next);
+  if (next !== null && operator === ">") return inWhere(column, ">=", next);
+  return inWhere(column, operator, value);
+}
+
+/** A bare date stands for the whole day where the column holds instants. Null elsewhere, and for the last day there is. */
+function dayAfter({ type }: Column, value: unknown): string | null {
+  if (type !== "timestamp" || typeof value !== "string" || !isDate(value)) return null;
+  const next = new Date(Date.parse(value) + 86_400_000).toISOString().slice(0, 10);
+  return isDate(next) ? next : null;
+}
+
+/** The smaller value first: the library takes them in either order, and sorts some of them as texts. */
+function inOrder(column: Column, [first, second]: readonly unknown[]): [unknown, unknown] {
+  const [a, b] = asPayload(() => [comparand(column, first), comparand(column, second)]);
+  const isAbove =
+    column.type === "decimal" ? compareDecimals(a as string, b as string) > 0 : a! > b!;
+  return isAbove ? [second, first] : [first, second];
+}
+
+const numeric: ReadonlySet<string> = new Set(["integer", "decimal", "float"]);
+
+/**
+ * The value as its column's type writes it. Pickers send an instant for a day or a time of day, and a number may be half
+ * typed: a lone sign or point is nothing yet, and a point may lack the digits on one side.
+ */
+function worded({ type }: Column, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (type === "date") return partsOf(value)?.day ?? value;
+  if (type === "time") return partsOf(value)?.time ?? value;
+  if (!numeric.has(type)) return value;
+  const [, sign, whole, fraction] = /^\s*(-?)(\d*)(?:\.(\d*))?\s*$/.exec(value) ?? [];
+  if (sign === undefined) return value;
+  if (!whole && !fraction) return "";
+  return `${sign}${whole || "0"}${fraction ? `.${fraction}` : ""}`;
+}
+
+/** `%`, `_` and the backslash stand for themselves. */
+function patternOf(test: Test, value: unknown): string {
+  const text = textOf(value, "A value to search for").replace(/[\\%_]/g, "\\$&");
+  const isOpenBefore = test.endsWith("contains") || test.endsWith("ends");
+  const isOpenBehind = test.endsWith("contains") || test.endsWith("starts");
+  return `${isOpenBefore ? "%" : ""}${text}${isOpenBehind ? "%" : ""}`;
+}

@@ -1,0 +1,81 @@
+/** The values that a field has, for the lists that the grid's extensions offer: at most `limits.gridOptionsMax`, in order. */
+import { resultOf } from "../aggregate.ts";
+import type { Column, Source } from "../column.ts";
+import type { GridPlan } from "../entity.ts";
+import { limits } from "../limits.ts";
+import type { Json, Queries } from "../ports.ts";
+import type { Condition, Output } from "../statement.ts";
+
+export interface Option {
+  readonly label: string;
+  readonly value: string;
+}
+
+/** How many rows have each value, as its text. No value at all, and an empty text, are null. `where` null: all rows. */
+export type CountValues = (
+  column: Column,
+  where: Condition | null,
+) => Promise<ReadonlyMap<string | null, number>>;
+
+/** For one request: the values of all rows are looked up once, however many lists offer them. */
+export function createCountValues(queries: Queries, { source }: GridPlan): CountValues {
+  const known = new Map<Column, ReturnType<CountValues>>();
+  return (column, where) => {
+    if (where !== null) return countValues(queries, { source, column, where });
+    const counts = known.get(column) ?? countValues(queries, { source, column, where });
+    known.set(column, counts);
+    return counts;
+  };
+}
+
+/** By field. `hasEmpty`: whether a field without a value is an option too, with empty texts. */
+export async function optionsOf(
+  columns: readonly Column[],
+  { countValues: count, hasEmpty }: { countValues: CountValues; hasEmpty: boolean },
+): Promise<Record<string, Option[]>> {
+  const found = await Promise.all(
+    columns.map(async (column): Promise<[string, Option[]]> => {
+      const values = [...(await count(column, null)).keys()];
+      const offered = values.filter((value) => hasEmpty || value !== null);
+      return [column.name, offered.map((value) => ({ label: value ?? "", value: value ?? "" }))];
+    }),
+  );
+  return Object.fromEntries(found);
+}
+
+async function countValues(
+  queries: Queries,
+  { source, column, where }: { source: Source; column: Column; where: Condition | null },
+): Promise<ReadonlyMap<string | null, number>> {
+  const value: Output = {
+    alias: "value",
+    function: null,
+    column,
+    result: resultOf(null, column, 0),
+  };
+  const rows: Output = {
+    alias: "rows",
+    function: "count",
+    column: null,
+    result: resultOf("count", null, 1),
+  };
+  const groups = await queries.aggregate({
+    kind: "aggregate",
+    source,
+    joins: [],
+    outputs: [value, rows],
+    where,
+    having: null,
+    sort: [{ column: value.result, direction: "asc" }],
+    limit: limits.gridOptionsMax,
+  });
+  const counts = new Map<string | null, number>();
+  for (const group of groups) {
+    const text = shownText(group["value"] ?? null);
+    counts.set(text, (counts.get(text) ?? 0) + Number(group["rows"]));
+  }
+  return counts;
+}
+
+const shownText = (value: Json): string | null =>
+  value === null || value === "" ? null : String(value as string | number | boolean);

@@ -1,0 +1,93 @@
+/**
+ * `searchBuilder` of the grid's request, a tree of criteria that a person puts together -> a Condition. A criterion names
+ * its field by `origData`. Unlike what the library says of columns, this is a filter that somebody asked for: a field that
+ * there is not is refused, and only what is not finished is passed over.
+ */
+import type { Columns } from "../column.ts";
+import { invalidPayload } from "../errors.ts";
+import { isObject } from "../json.ts";
+import { limits } from "../limits.ts";
+import type { Condition } from "../statement.ts";
+import { columnOf } from "../where.ts";
+import { conditionOf, type Test } from "./criterion.ts";
+import { isBlank, listOf, membersOf, type Sent } from "./parameters.ts";
+
+/** Null when nothing filters. Rejects with Invalid payload, or with Invalid field for an unknown column. */
+export function parseSearchBuilder(value: unknown, columns: Columns): Condition | null {
+  if (isBlank(value)) return null;
+  return parseGroup(value, { columns, depth: 1, left: { criteria: limits.gridCriteriaMax } });
+}
+
+interface Place {
+  readonly columns: Columns;
+  readonly depth: number;
+  /** Criteria that may still come, in the whole tree. */
+  readonly left: { criteria: number };
+}
+
+function parseGroup(group: unknown, place: Place): Condition | null {
+  if (!isObject(group)) throw invalidPayload("searchBuilder must be an object {logic, criteria}");
+  if (place.depth > limits.gridCriteriaDepthMax)
+    throw invalidPayload(`searchBuilder nests deeper than ${limits.gridCriteriaDepthMax} groups`);
+  const logic = isBlank(group["logic"]) ? "AND" : group["logic"];
+  if (typeof logic !== "string" || !/^(and|or)$/i.test(logic))
+    throw invalidPayload("The logic of searchBuilder must be AND or OR");
+  const members = listOf(group["criteria"], "criteria")
+    .map((one) => parseMember(one, place))
+    .filter((condition) => condition !== null);
+  return members.length === 0 ? null : { kind: logic.toLowerCase() as "and" | "or", members };
+}
+
+function parseMember(one: unknown, place: Place): Condition | null {
+  if (!isObject(one)) throw invalidPayload("criteria must be an array of objects");
+  if (--place.left.criteria < 0)
+    throw invalidPayload(`searchBuilder takes at most ${limits.gridCriteriaMax} criteria`);
+  // A form cannot say that a group is empty: its logic alone is left.
+  const isGroup = Object.hasOwn(one, "criteria") || Object.hasOwn(one, "logic");
+  return isGroup
+    ? parseGroup(one, { ...place, depth: place.depth + 1 })
+    : parseCriterion(one, place.columns);
+}
+
+function parseCriterion(one: Sent, columns: Columns): Condition | null {
+  const { condition, origData } = one;
+  if (isUnset(condition) || isUnset(origData)) return null;
+  if (typeof condition !== "string" || !conditions.has(condition)) {
+    const found = typeof condition === "string" ? ` "${condition.slice(0, 100)}"` : "";
+    throw invalidPayload(`Unknown condition${found} in searchBuilder`);
+  }
+  if (typeof origData !== "string") throw invalidPayload("origData must be the name of a field");
+  const column = columnOf(origData, columns, "searchBuilder");
+  return conditionOf(column, condition as Test, valuesOf(one));
+}
+
+/** `value`, or where that is empty `value1` and `value2`. */
+function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {
+  const isOne = typeof value === "string" || typeof value === "number";
+  const values = isOne && value !== "" ? [value] : [...membersOf(value, "value").values()];
+  if (values.length > 0) return values;
+  // Where there is no list of values, the word that is no value can only mean that none was set.
+  return [value1, value2].map((one) => (isUnset(one) ? undefined : one));
+}
+
+/** DataTables 3 writes members that are not set into a form as the word. */
+const isUnset = (value: unknown): boolean => isBlank(value) || value === "undefined";
+
+const conditions: ReadonlySet<string> = new Set([
+  "=",
+  "!=",
+  "contains",
+  "!contains",
+  "starts",
+  "!starts",
+  "ends",
+  "!ends",
+  "null",
+  "!null",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "between",
+  "!between",
+] satisfies Test[]);

@@ -1,0 +1,106 @@
+/**
+ * The extension SearchPanes: lists of a field's values beside the grid. Selected values of one pane are joined by OR, panes by
+ * AND. Each answer carries the options of all panes that the configuration names, with two counts: `total` of all
+ * rows, and `count` of those that the request leaves, which is looked up only where the page shows it.
+ */
+import type { Column } from "../column.ts";
+import type { GridPlan } from "../entity.ts";
+import { invalidPayload } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { allOf, type Condition } from "../statement.ts";
+import { isSelected } from "./criterion.ts";
+import type { CountValues } from "./options.ts";
+import { isFalse, isTrue, membersOf, type Sent } from "./parameters.ts";
+
+export interface Panes {
+  /** The condition of each pane in which something is selected. */
+  readonly selections: ReadonlyMap<Column, Condition>;
+  /** The pane in which something was selected last: its own selection does not narrow its options. */
+  readonly last: Column | null;
+  /** Whether the page shows what the selection leaves of each option, or only options of which something is left. */
+  readonly isRecounted: boolean;
+}
+
+/** As the library has it: everything is a text, and whatever stands for no value is null. */
+export interface PaneOption {
+  readonly label: string;
+  readonly value: string | null;
+  readonly total: number;
+  readonly count: number;
+}
+
+/** Panes of what is no field are passed over. Rejects with Invalid payload. */
+export function parsePanes(body: Sent, plan: GridPlan): Panes {
+  const selections = new Map<Column, Condition>();
+  const sent = membersOf(body["searchPanes"], "searchPanes");
+  const nulls = membersOf(body["searchPanes_null"], "searchPanes_null");
+  let left: number = limits.gridSelectedMax;
+  for (const name of new Set([...sent.keys(), ...nulls.keys()])) {
+    const column = plan.columns.get(name);
+    if (column === undefined) continue;
+    const [pane, marks] = [sent, nulls].map((all) => membersOf(all.get(name), "A pane"));
+    const values = selectedValues(pane!, marks!);
+    left -= values.length;
+    if (left < 0)
+      throw invalidPayload(`searchPanes takes at most ${limits.gridSelectedMax} values`);
+    if (values.length > 0) selections.set(column, isSelected(column, values));
+  }
+  const last = body["searchPanesLast"];
+  const options = membersOf(body["searchPanes_options"], "searchPanes_options");
+  return {
+    selections,
+    last: (typeof last === "string" ? plan.columns.get(last) : undefined) ?? null,
+    isRecounted: isTrue(options.get("cascade")) || isTrue(options.get("viewTotal")),
+  };
+}
+
+/** What all panes select together; null when they select nothing. */
+export const selectionOf = ({ selections }: Panes): Condition | null =>
+  allOf(...selections.values());
+
+/** By field. `rest`: everything else that the request filters by. */
+export async function paneOptions(
+  columns: readonly Column[],
+  { panes, rest, countValues }: { panes: Panes; rest: Condition | null; countValues: CountValues },
+): Promise<Record<string, PaneOption[]>> {
+  const found = await Promise.all(
+    columns.map(async (column): Promise<[string, PaneOption[]]> => {
+      const where = panes.isRecounted ? filterFor(column, panes, rest) : null;
+      const [totals, counts] = await Promise.all([
+        countValues(column, null),
+        countValues(column, where),
+      ]);
+      const options = [...totals].map(([value, total]) => ({
+        label: value ?? "",
+        value,
+        total,
+        count: counts.get(value) ?? 0,
+      }));
+      return [column.name, options];
+    }),
+  );
+  return Object.fromEntries(found);
+}
+
+/** What a pane's own counts are narrowed by. */
+function filterFor(
+  column: Column,
+  { selections, last }: Panes,
+  rest: Condition | null,
+): Condition | null {
+  const others = [...selections].filter(([own]) => own !== column || own !== last);
+  return allOf(rest, ...others.map(([, condition]) => condition));
+}
+
+/** The library marks 0 and false as null too, where they are values like all others. */
+function selectedValues(
+  values: ReadonlyMap<string, unknown>,
+  nulls: ReadonlyMap<string, unknown>,
+): unknown[] {
+  const marked = [...nulls.keys()].filter((place) => isTrue(nulls.get(place)));
+  return [...new Set([...values.keys(), ...marked])].map((place) => {
+    const value = values.get(place) ?? null;
+    const isValue = isFalse(value) || value === 0 || value === "0" || !marked.includes(place);
+    return isValue ? value : null;
+  });
+}

@@ -1,0 +1,27 @@
+/**
+ * Which tables the database itself changes when one of them is written: followed from table to table, as a deleted header
+ * takes its lines, and these take theirs. Called by the engines' catalogs.
+ */
+
+/** Tables by their identity (`schema.name`, lower case). */
+export interface TableLinks {
+  /** A change of `from` may change rows of `to`. */
+  readonly links: readonly { readonly from: string; readonly to: string }[];
+  /** Tables with triggers, which may change anything. */
+  readonly triggered: ReadonlySet<string>;
+}
+
+/** The other tables that change with this one; null when a trigger may change any. */
+export function changesWith(
+  table: string,
+  { links, triggered }: TableLinks,
+): readonly string[] | null {
+  const reached = new Set([table]);
+  // A set hands out also what is added while it is walked.
+  for (const from of reached) {
+    for (const link of links) if (link.from === from) reached.add(link.to);
+  }
+  if ([...reached].some((one) => triggered.has(one))) return null;
+  reached.delete(table);
+  return [...reached];
+}

@@ -1,0 +1,244 @@
+/**
+ * Hostile input on every parameter of the grid's extensions: names that are no fields, texts that are SQL somewhere, numbers
+ * out of range and shapes that nobody asked for. Each has one answer, the same on every engine, and nothing is written.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hostileNames, hostileTexts, noNames } from "./hostile-words.ts";
+import { ids, idsOf, shelfOfFile } from "./shelf.ts";
+
+const { ask, ways, fixture } = shelfOfFile();
+
+const dump = () => fixture().sql("select * from parts order by 1");
+let before: unknown;
+beforeAll(async () => {
+  before = await dump();
+});
+afterAll(async () => {
+  expect(await dump(), "a grid never writes").toEqual(before);
+});
+
+const criterion = (origData: unknown, condition: unknown, ...value: unknown[]) => ({
+  searchBuilder: { logic: "AND", criteria: [{ condition, origData, value }] },
+});
+const pane = (name: string, ...values: unknown[]) => ({
+  searchPanes: Object.fromEntries([[name, { ...values }]]),
+});
+const control = (data: unknown, columnControl: unknown) => ({ columns: [{ data, columnControl }] });
+const search = (data: unknown, type: unknown, logic: unknown, value: unknown, mask?: unknown) =>
+  control(data, { search: { type, logic, value, mask } });
+
+const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 40);
+const names = hostileNames
+  .filter((name) => name !== "")
+  .map((name) => [shown(name), name] as const);
+
+describe("names", () => {
+  test.each(names)("searchBuilder refuses the field %s", async (_, name) => {
+    const answer = await ask("shelf", criterion(name, "=", "1"));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toBe("Invalid field");
+  });
+
+  test.each(names)("searchBuilder refuses the condition %s", async (_, name) => {
+    const answer = await ask("shelf", criterion("qty", name, "1"));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toBe("Invalid payload");
+  });
+
+  test.each(names)("searchPanes passes over the pane %s", async (_, name) => {
+    const answer = await ask("panes", {
+      ...pane(name, "x"),
+      searchPanes_null: Object.fromEntries([[name, [true]]]),
+      searchPanesLast: name,
+      searchPanes_options: Object.fromEntries([[name, true]]),
+    });
+    expect(idsOf(answer)).toEqual(ids);
+    expect(Object.keys(answer.body.searchPanes.options)).toEqual(["grade", "qty", "ready"]);
+  });
+
+  test.each(names)("columnControl passes over the column %s", async (_, name) => {
+    const answer = await ask("lists", control(name, { list: ["x"], search: { logic: "empty" } }));
+    expect(idsOf(answer)).toEqual(ids);
+    expect(Object.keys(answer.body.columnControl)).toEqual(["grade", "made"]);
+  });
+
+  test.each(names)("columnControl refuses the type, the logic and the mask %s", async (_, name) => {
+    for (const body of [
+      search("qty", name, "equal", "1"),
+      search("qty", "num", name, "1"),
+      search("seen", "date", "equal", "2026-01-01", name),
+    ]) {
+      const answer = await ask("shelf", body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toBe("Invalid payload");
+    }
+  });
+});
+
+describe("texts", () => {
+  const conditions = ["=", "contains", "starts", "ends", "<", "between"];
+  test.each(hostileTexts.map((text) => [shown(text), text] as const))(
+    "the text %s is searched for as it is",
+    async (_, text) => {
+      for (const send of Object.values(ways)) {
+        for (const condition of conditions)
+          expect((await send("shelf", criterion("name", condition, text, text))).status).toBe(200);
+        for (const condition of ["!=", "!contains", "!starts", "!ends", "!between"]) {
+          const opposite = criterion("name", condition, text, text);
+          const positive = criterion("name", condition.slice(1) || "=", text, text);
+          const [others, same] = [await send("shelf", opposite), await send("shelf", positive)];
+          const both = [...idsOf(others), ...idsOf(same)].toSorted();
+          expect(both, `${condition} and its opposite`).toEqual(ids);
+        }
+        expect(idsOf(await send("shelf", pane("name", text)))).toEqual([]);
+        expect(idsOf(await send("shelf", control("name", { list: [text] })))).toEqual([]);
+        expect(idsOf(await send("shelf", search("name", "text", "equal", text)))).toEqual([]);
+      }
+    },
+  );
+
+  test.each(
+    ["'", "1; drop table parts", "0x41", "1e1001", "NaN", "Infinity", "--1", "1 or 1=1", "٣"].map(
+      (text) => [text],
+    ),
+  )("the text %s is no number", async (text) => {
+    for (const body of [
+      criterion("qty", "=", text),
+      criterion("price", "!between", text, "1"),
+      pane("qty", text),
+      control("price", { list: [text] }),
+      search("qty", "num", "less", text),
+    ]) {
+      const answer = await ask("shelf", body);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(400);
+      expect(answer.body.error).toBe("Invalid payload");
+    }
+  });
+
+  test("a NUL character is refused everywhere", async () => {
+    for (const send of Object.values(ways)) {
+      for (const body of [
+        criterion("name", "=", "a\0"),
+        criterion("name\0", "=", "a"),
+        pane("name", "\0"),
+        search("name", "text", "contains", "\0"),
+        { count: "\0" },
+      ])
+        expect((await send("shelf", body)).status).toBe(400);
+    }
+  });
+
+  test("half of a surrogate pair is refused everywhere", async () => {
+    for (const body of [
+      criterion("name", "=", "\ud800"),
+      criterion("name", "contains", "\udfff"),
+      pane("name", "\ud800"),
+      control("name", { list: ["\ud800"] }),
+      search("name", "text", "contains", "a\ud800"),
+    ])
+      expect((await ask("shelf", body)).status).toBe(400);
+  });
+
+  test("a text of 10,001 characters is refused as a pattern", async () => {
+    expect((await ask("shelf", criterion("name", "contains", "%".repeat(10_000)))).status).toBe(
+      200,
+    );
+    expect((await ask("shelf", criterion("name", "contains", "x".repeat(10_001)))).status).toBe(
+      400,
+    );
+  });
+});
+
+describe("numbers", () => {
+  test.each(["1e308", "-1e308", "9223372036854775808", "-9223372036854775809", "1e1000"])(
+    "%s is compared with every type of number without an error of the database",
+    async (number) => {
+      for (const field of ["qty", "price"]) {
+        for (const condition of ["=", "!=", "<", ">=", "between", "!between"]) {
+          const values = [number, number].map((text) => `${text}`);
+          const sent = JSON.stringify(criterion(field, condition, ...values));
+          for (const text of [sent, sent.replaceAll(`"${number}"`, number)]) {
+            const answer = await fixture().post("shelf/datatables", text);
+            expect([200, 400], JSON.stringify(answer.body)).toContain(answer.status);
+          }
+        }
+      }
+    },
+  );
+});
+
+describe("shapes", () => {
+  const others = [...noNames, [], {}, "x", -1, 1e308, true, [[]], [{}], { 0: { 0: {} } }];
+  const places: Record<string, (value: unknown) => object> = {
+    searchBuilder: (value) => ({ searchBuilder: value }),
+    "searchBuilder.logic": (value) => ({ searchBuilder: { logic: value, criteria: [] } }),
+    "searchBuilder.criteria": (value) => ({ searchBuilder: { criteria: value } }),
+    "a criterion": (value) => ({ searchBuilder: { criteria: [value] } }),
+    "a condition": (value) => criterion("qty", value, "1"),
+    origData: (value) => criterion(value, "=", "1"),
+    "a value of a criterion": (value) => criterion("qty", "=", value),
+    "the value of a criterion": (value) => ({
+      searchBuilder: { criteria: [{ condition: "=", origData: "name", value, value1: value }] },
+    }),
+    searchPanes: (value) => ({ searchPanes: value }),
+    "a pane": (value) => ({ searchPanes: { grade: value } }),
+    "a value of a pane": (value) => pane("grade", value),
+    searchPanes_null: (value) => ({ searchPanes_null: value }),
+    "the marks of a pane": (value) => ({ searchPanes_null: { grade: value } }),
+    searchPanesLast: (value) => ({ searchPanesLast: value }),
+    searchPanes_options: (value) => ({ searchPanes_options: value }),
+    cascade: (value) => ({ searchPanes_options: { cascade: value, viewTotal: value } }),
+    columnControl: (value) => control("qty", value),
+    "the search of columnControl": (value) => control("qty", { search: value }),
+    "a value of columnControl": (value) => search("qty", "num", "equal", value),
+    "a type of columnControl": (value) => search("qty", value, "equal", "1"),
+    "a logic of columnControl": (value) => search("qty", "num", value, "1"),
+    "a mask of columnControl": (value) => search("seen", "date", "equal", "2026-01-01", value),
+    "a list of columnControl": (value) => control("qty", { list: value }),
+    "a value of a list": (value) => control("qty", { list: [value] }),
+    count: (value) => ({ count: value }),
+  };
+
+  test.each(Object.keys(places))("any shape as %s is taken or refused", async (place) => {
+    for (const value of others) {
+      for (const send of Object.values(ways)) {
+        const answer = await send("panes", places[place]!(value));
+        expect([200, 400], `${shown(value)}: ${shown(answer.body)}`).toContain(answer.status);
+      }
+    }
+  });
+
+  test("10,000 criteria are refused", async () => {
+    const criteria = Array.from({ length: 10_000 }, () => ({}));
+    expect((await ask("shelf", { searchBuilder: { criteria } })).status).toBe(400);
+  });
+
+  test("a thousand groups, one in the other, are refused", async () => {
+    const open = '{"criteria":['.repeat(1000);
+    const text = `{"searchBuilder":${open}${"]}".repeat(1000)}}`;
+    expect((await fixture().post("shelf/datatables", text)).status).toBe(400);
+    const thirty = `{"searchBuilder":${'{"criteria":['.repeat(14)}${"]}".repeat(14)}}`;
+    expect((await fixture().post("shelf/datatables", thirty)).status).toBe(400);
+  });
+
+  test("a pane or list of 10,000 values is refused", async () => {
+    const values = Array.from({ length: 10_000 }, (_, at) => at);
+    for (const body of [
+      { searchPanes: { qty: values } },
+      control("qty", { list: values }),
+      { searchPanes_null: { qty: values.map(() => true) } },
+    ])
+      expect((await ask("shelf", body)).status).toBe(400);
+  });
+
+  test("a prototype's name in the JSON text reaches nothing", async () => {
+    const text = `{
+      "searchPanes": {"__proto__": {"0": "x"}, "constructor": {"0": "x"}},
+      "searchPanes_null": {"__proto__": {"0": true}},
+      "searchBuilder": {"__proto__": {"criteria": [{}]}},
+      "columns": [{"data": "qty", "columnControl": {"__proto__": {"list": ["5"]}}}]
+    }`;
+    const answer = await fixture().post("panes/datatables", text);
+    expect(idsOf(answer)).toEqual(ids);
+  });
+});

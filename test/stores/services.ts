@@ -1,0 +1,61 @@
+/**
+ * Services over a database that the test made, as many as it wants, with the lines that they log: what one service alone cannot
+ * show. Requests go straight into the Hono app. Used by the tests of the cache.
+ */
+import { pino } from "pino";
+import { openService } from "../../app/wire.ts";
+import type { Answer } from "../contract/harness.ts";
+
+export interface OpenOptions {
+  /** Project to what its project.json says. */
+  readonly projects: Readonly<Record<string, object>>;
+  /** The payload configurations, by endpoint; each project has them all. */
+  readonly endpoints: Readonly<Record<string, object>>;
+  readonly redisUrl?: string;
+}
+
+export interface RunningService {
+  /** POSTs JSON to `/api/<path>`. */
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** GETs a path from the root. */
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** What it logged so far, one message per line. */
+  readonly lines: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function openOver(options: OpenOptions): Promise<RunningService> {
+  const { projects, endpoints, redisUrl } = options;
+  const lines: string[] = [];
+  const files = Object.entries(projects).flatMap(([project, content]) => [
+    [`${project}/project.json`, JSON.stringify(content)] as const,
+    ...Object.entries(endpoints).map(
+      ([name, endpoint]) => [`${project}/${name}.json`, JSON.stringify(endpoint)] as const,
+    ),
+  ]);
+  const service = await openService({
+    files: new Map(files),
+    env: redisUrl === undefined ? {} : { REDIS_URL: redisUrl },
+    log: pino(
+      { level: "info", base: null },
+      { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) },
+    ),
+  });
+  await service.ready;
+
+  const request = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await service.app.request(path, init);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  return {
+    post: (path, body, headers) =>
+      request(`/api/${path}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(body ?? {}),
+      }),
+    get: (path, headers) => request(path, headers && { headers }),
+    lines,
+    close: () => service.close(),
+  };
+}
