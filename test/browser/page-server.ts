@@ -1,0 +1,83 @@
+/**
+ * Serves the pages of `pages/` from an origin of their own: `/3/grid.html` with DataTables 3, `/2/grid.html` the same page with
+ * DataTables 2. What a page loads from `lib/` comes from the packages that `programs/` has. `demo.ts` starts it.
+ */
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { programs } from "./install.ts";
+
+export interface PageServer {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/**
+ * `edit` gets each page's text, and what it returns is served. A page may be asked for as `grid.html?change={"from":"to"}`: then
+ * each text `from`, which must be there, is replaced.
+ */
+export async function servePages(edit: (html: string) => string): Promise<PageServer> {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "", "http://localhost");
+    const [, version = "", path = ""] = /^\/([23])\/([\w./-]+)$/.exec(url.pathname) ?? [];
+    // The browser asks for it by itself.
+    if (url.pathname === "/favicon.ico") return void response.writeHead(204).end();
+    if (path.startsWith("lib/")) return sendFile(response, libraryFile(version, path.slice(4)));
+    const page = join(import.meta.dirname, "pages", path);
+    if (!existsSync(page) || !path.endsWith(".html")) return void response.writeHead(404).end();
+    const html = changed(readFileSync(page, "utf8"), url.searchParams.get("change"));
+    send(response, ".html", edit(version === "2" ? withJquery(html) : html));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** DataTables 3 needs no jQuery; 2 does, before itself. */
+function withJquery(html: string): string {
+  const library = '<script src="lib/datatables.net/js/';
+  return html.replace(
+    library,
+    `<script src="lib/jquery/dist/jquery.min.js"></script>\n    ${library}`,
+  );
+}
+
+function changed(html: string, change: string | null): string {
+  const pairs = Object.entries(JSON.parse(change ?? "{}") as Record<string, string>);
+  return pairs.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The page does not hold ${from}`);
+    return text.replaceAll(from, to);
+  }, html);
+}
+
+/** Libraries that come in two versions are aliases in `@dt2` and `@dt3`. */
+function libraryFile(version: string, path: string): string | undefined {
+  const modules = join(programs, "node_modules");
+  return [join(modules, `@dt${version}`, path), join(modules, path)].find((file) =>
+    existsSync(file),
+  );
+}
+
+function sendFile(response: ServerResponse, file: string | undefined): void {
+  if (file === undefined) return void response.writeHead(404).end();
+  send(response, extname(file), readFileSync(file));
+}
+
+function send(response: ServerResponse, extension: string, content: string | Buffer): void {
+  const type = types[extension] ?? "application/octet-stream";
+  response.writeHead(200, { "content-type": type }).end(content);
+}

@@ -1,0 +1,102 @@
+/**
+ * Opens Chromium through Playwright. Playwright is in `programs/`, apart from the project's packages, so the compiler cannot
+ * see its types: the interfaces here say as much of them as the tests use. `demo.ts` calls `launchChromium`.
+ */
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { programs } from "./install.ts";
+
+export interface Browser {
+  newPage(options: { viewport: { width: number; height: number } }): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export interface Page {
+  setDefaultTimeout(timeoutMs: number): void;
+  goto(url: string): Promise<unknown>;
+  /** Runs a script in the page and gives its value. */
+  evaluate(script: string): Promise<unknown>;
+  locator(selector: string): Locator;
+  on(event: "console", listener: (message: ConsoleMessage) => void): void;
+  on(event: "pageerror", listener: (error: Error) => void): void;
+  on(event: "dialog", listener: (dialog: Dialog) => void): void;
+  on(event: "request", listener: (request: Request) => void): void;
+  route(url: string, handler: (route: Route) => unknown): Promise<void>;
+  screenshot(options: { path: string }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Waits for the element before it acts on it. */
+export interface Locator {
+  click(options?: { modifiers?: readonly "Shift"[] }): Promise<void>;
+  fill(text: string): Promise<void>;
+  /** Types key by key, as a person does. */
+  pressSequentially(text: string): Promise<void>;
+  press(key: string): Promise<void>;
+  selectOption(value: string): Promise<unknown>;
+  scrollIntoViewIfNeeded(): Promise<void>;
+  /** Does not wait. */
+  allTextContents(): Promise<string[]>;
+  innerText(): Promise<string>;
+  inputValue(): Promise<string>;
+  getAttribute(name: string): Promise<string | null>;
+  count(): Promise<number>;
+  waitFor(): Promise<void>;
+  first(): Locator;
+  last(): Locator;
+  nth(index: number): Locator;
+  locator(selector: string): Locator;
+  filter(options: { hasText: string | RegExp }): Locator;
+}
+
+export interface Request {
+  url(): string;
+  method(): string;
+  postData(): string | null;
+  headers(): Record<string, string>;
+}
+
+export interface Route {
+  request(): Request;
+  abort(): Promise<void>;
+  continue(): Promise<void>;
+}
+
+interface ConsoleMessage {
+  type(): string;
+  text(): string;
+}
+
+interface Dialog {
+  message(): string;
+  dismiss(): Promise<void>;
+}
+
+interface Playwright {
+  chromium: {
+    launch(options: {
+      executablePath: string;
+      args: readonly string[];
+      chromiumSandbox: boolean;
+    }): Promise<Browser>;
+  };
+}
+
+/** A browser without a window, with a profile of its own that goes when it is closed. */
+export async function launchChromium(program: string): Promise<Browser> {
+  const entry = pathToFileURL(join(programs, "node_modules/playwright-core/index.mjs")).href;
+  const { chromium } = (await import(entry)) as Playwright;
+  return chromium.launch({
+    executablePath: program,
+    args: [
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+    // Chromium refuses to run as root with its sandbox.
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+}
