@@ -3,21 +3,25 @@ import { Agent, request } from "node:http";
 
 export interface Load {
   readonly path: string;
+  /** Default: POST. */
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
   /** Makes the body of the nth request. */
   body(at: number): string;
   readonly expectedStatus: number;
+  /** Requests at the same time; default 16. */
+  readonly connections?: number;
 }
-
-const connections = 16;
 
 /** Answers per second. Rejects when one of them has another status than expected. */
 export async function measure(origin: string, load: Load, durationMs: number): Promise<number> {
+  const connections = load.connections ?? 16;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const endMs = performance.now() + durationMs;
   let sent = 0;
   const client = async () => {
     while (performance.now() < endMs)
-      await post(agent, `${origin}${load.path}`, load.body(sent++), load.expectedStatus);
+      await send(agent, `${origin}${load.path}`, load, load.body(sent++));
   };
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: connections }, client));
@@ -25,13 +29,12 @@ export async function measure(origin: string, load: Load, durationMs: number): P
   return sent / ((performance.now() - startedMs) / 1000);
 }
 
-function post(agent: Agent, url: string, body: string, expectedStatus: number): Promise<void> {
+function send(agent: Agent, url: string, load: Load, body: string): Promise<void> {
+  const { method = "POST", expectedStatus } = load;
+  const sized = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+  const headers = { ...(method === "POST" && sized), ...load.headers };
   return new Promise((resolve, reject) => {
-    const headers = {
-      "Content-Type": "application/json",
-      "Content-Length": Buffer.byteLength(body),
-    };
-    const call = request(url, { method: "POST", agent, headers }, (response) => {
+    const call = request(url, { method, agent, headers }, (response) => {
       let text = "";
       response.on("data", (chunk) => (text += chunk));
       response.on("end", () => {
@@ -40,6 +43,6 @@ function post(agent: Agent, url: string, body: string, expectedStatus: number): 
       });
     });
     call.on("error", reject);
-    call.end(body);
+    call.end(method === "POST" ? body : undefined);
   });
 }
