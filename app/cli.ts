@@ -1,7 +1,7 @@
 /** The command line: `rowgate serve`, `check`. Run through `npm run rowgate -- <command>`. */
 import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../core/config/faults.ts";
-import { readConfigFiles } from "./config-files.ts";
+import { importFrom, readConfigFiles } from "./config-files.ts";
 import { parseEnv } from "./env.ts";
 import { listen } from "./node.ts";
 import { checkConfig, ConfigError, openService, type Service } from "./wire.ts";
@@ -26,8 +26,10 @@ if (command) {
 }
 
 async function serveProjects(): Promise<void> {
-  const files = await readConfigFiles(parseEnv(process.env).configDir);
-  const service = await openService({ files, env: process.env });
+  const { configDir } = parseEnv(process.env);
+  const files = await readConfigFiles(configDir);
+  const importComponent = importFrom(configDir);
+  const service = await openService({ files, env: process.env, importComponent });
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   if (!isLoopback(service.settings.host)) {
@@ -50,6 +52,7 @@ async function check(): Promise<void> {
   const { faults, unreachable, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
+    importComponent: importFrom(configDir),
   });
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
   for (const project of unreachable) {

@@ -23,6 +23,9 @@ export const errorTable: Readonly<
   payloadTooLarge: { status: 413, error: "Payload too large" },
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
   lockNotTaken: { status: 500, error: "Internal server error" },
+  rejectedByHook: { status: 422, error: "Rejected by hook" },
+  transitionNotAllowed: { status: 422, error: "Transition not allowed" },
   internal: { status: 500, error: "Internal server error" },
+  hookFailed: { status: 502, error: "Hook execution failed" },
   unavailable: { status: 503, error: "Service unavailable" },
 };

@@ -28,6 +28,7 @@ export async function listen(service: Service): Promise<Listening> {
   return {
     url: `http://${shownHost}:${takenPort}`,
     async stop() {
+      const untilMs = performance.now() + limits.drainTimeoutMs;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A connection that answers its last request now would be kept for the next one.
       const sweep = setInterval(() => server.closeIdleConnections(), 50);
@@ -35,7 +36,7 @@ export async function listen(service: Service): Promise<Listening> {
       await closed;
       clearInterval(sweep);
       clearTimeout(cut);
-      await service.close();
+      await service.close(untilMs);
     },
   };
 }

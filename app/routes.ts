@@ -30,6 +30,8 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
         ifMatch: c.req.header("If-Match") ?? null,
         lockToken: c.req.header("X-Lock-Token") ?? null,
         requestMode: c.req.header("X-Request-Mode") ?? null,
+        requestId: exchange.requestId,
+        hookDepth: depthFrom(c.req.header("X-Hook-Depth")),
         log: exchange.log,
       };
       const result = await perform(route, request, { now, newId });
@@ -42,6 +44,10 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
     }
   };
 }
+
+/** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
+const depthFrom = (header: string | undefined): number =>
+  header !== undefined && /^\d$/.test(header) ? Number(header) : 0;
 
 /** The body, or the query of a GET. */
 async function payloadOf({ req }: Context, options: BodyOptions): Promise<unknown> {

@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { actionNames } from "../core/actions.ts";
 import { type Cache, createCache } from "../core/cache.ts";
+import type { ImportComponent } from "../core/config/components-plan.ts";
 import { compileProject } from "../core/config/compile.ts";
 import { formatFaults, type Fault } from "../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../core/config/read.ts";
@@ -16,12 +17,16 @@ import { databaseOf, openDb } from "../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createApp } from "./http.ts";
 import { createLog, type Logger } from "./log.ts";
+import { createBackground, type ProcessBackground } from "./outbound/background.ts";
+import { createOutbound, type OutboundOptions } from "./outbound/client.ts";
 import { openStores, type Stores } from "./stores/open.ts";
 
 export interface ServiceOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log?: Logger;
+  /** Loads the files under `components/`; absent: a configuration with handlers is refused. */
+  readonly importComponent?: ImportComponent;
 }
 
 export interface Service {
@@ -31,7 +36,8 @@ export interface Service {
   readonly projects: readonly ProjectConfig[];
   /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
-  close(): Promise<void>;
+  /** Hooks that nobody waits for may go on until this moment (of `performance.now()`); absent: they are given up. */
+  close(hooksUntilMs?: number): Promise<void>;
 }
 
 /** Everything that is wrong with the configuration, in one message. */
@@ -52,17 +58,24 @@ const retryDelayMs = { first: 250, longest: 5_000 };
  * Opens the service. Rejects with ConfigError for every fault that can be seen now; a project whose database is out of
  * reach is looked at again until it is there, and answers 503 meanwhile.
  */
-export async function openService({ files, env, log: givenLog }: ServiceOptions): Promise<Service> {
+export async function openService({
+  files,
+  env,
+  log: givenLog,
+  importComponent,
+}: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
   const { projects: configs, faults } = readConfig(files, env);
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
-  const opened = await Promise.all(
-    configs.map((config) => openProject(config, { cache, locks: stores.locks })),
-  );
-  const close = async () => {
+  let app: Hono | null = null;
+  const own: OutboundOptions["own"] = (request) => app!.fetch(request);
+  const parts = { cache, locks: stores.locks, importComponent, own, log };
+  const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
+  const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
+    await Promise.all(opened.map(({ background }) => background.drain(hooksUntilMs)));
     await Promise.all(opened.map(({ project }) => project.db.close()));
     cache.close();
     stores.close();
@@ -79,7 +92,7 @@ export async function openService({ files, env, log: givenLog }: ServiceOptions)
   // Whoever does not wait for it must not crash the process; the entries do wait.
   ready.catch(() => undefined);
 
-  const app = createApp({
+  app = createApp({
     projects: new Map(opened.map(({ project }) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId: () => crypto.randomUUID(),
@@ -94,7 +107,7 @@ export async function openService({ files, env, log: givenLog }: ServiceOptions)
 }
 
 /** All faults of the files, and of what they say about databases; `unreachable` names projects whose database did not answer. */
-export async function checkConfig({ files, env }: ServiceOptions): Promise<{
+export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
   endpoints: number;
@@ -103,9 +116,9 @@ export async function checkConfig({ files, env }: ServiceOptions): Promise<{
   const { projects: configs, faults } = readConfig(files, env);
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest, log });
-  const opened = await Promise.all(
-    configs.map((config) => openProject(config, { cache, locks: stores.locks })),
-  );
+  const own = () => new Response(null, { status: 503 });
+  const parts = { cache, locks: stores.locks, importComponent, own, log };
+  const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
@@ -118,14 +131,24 @@ export async function checkConfig({ files, env }: ServiceOptions): Promise<{
 interface OpenProject {
   readonly config: ProjectConfig;
   readonly project: Project;
+  readonly background: ProcessBackground;
+  readonly importComponent: ImportComponent | undefined;
   readonly stop: AbortController;
+}
+
+interface ProjectParts {
+  readonly cache: Cache;
+  readonly locks: Stores["locks"];
+  readonly importComponent: ImportComponent | undefined;
+  readonly own: OutboundOptions["own"];
+  readonly log: Logger;
 }
 
 const digest = (text: string): string => hash("sha256", text);
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore }: { cache: Cache; locks: Stores["locks"] },
+  { cache, locks: openStore, importComponent, own, log }: ProjectParts,
 ): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
@@ -133,6 +156,8 @@ async function openProject(
     statementTimeoutMs,
     decimals: config.decimals,
   });
+  const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const background = createBackground(outbound, log);
   const project = {
     name: config.name,
     db,
@@ -143,18 +168,23 @@ async function openProject(
       digest,
       newId: () => crypto.randomUUID(),
     }),
+    outbound,
+    background,
     routes: null,
   };
-  return { config, project, stop: new AbortController() };
+  return { config, project, background, importComponent, stop: new AbortController() };
 }
 
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
 async function compileOnce(
-  { config, project }: OpenProject,
+  { config, project, importComponent }: OpenProject,
   log: Logger,
 ): Promise<readonly Fault[] | "unreachable"> {
   try {
-    const compiled = await compileProject(config, project.db.catalog, { actions: actionNames });
+    const compiled = await compileProject(config, project.db.catalog, {
+      actions: actionNames,
+      importComponent,
+    });
     if (compiled.faults.length > 0) return compiled.faults;
     for (const notice of compiled.notices) log.warn({ project: config.name }, notice);
     project.routes = bindProject(compiled.entities, project);

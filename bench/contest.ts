@@ -59,7 +59,9 @@ export async function bench(work: (bench: Bench) => Promise<void>): Promise<neve
         if (engine === "sqlite") return join(folder, `${name}.db`);
         const server = servers.urls[engine]!;
         const session = await openSession(engine, server);
-        await session.run(`CREATE DATABASE ${name}`);
+        // Some servers still make latin1 otherwise.
+        const letters = engine === "mysql" ? " CHARACTER SET utf8mb4" : "";
+        await session.run(`CREATE DATABASE ${name}${letters}`);
         await session.close();
         const own = new URL(server);
         own.pathname = `/${name}`;

@@ -3,11 +3,12 @@
  * to every entity once, at start, so that a request finds a function that is ready to run.
  */
 import type { ProjectCache } from "./cache.ts";
+import { isOfDetails } from "./detail-errors.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { RequestLocks } from "./locks.ts";
-import type { Clock, Log, NewId, Session } from "./ports.ts";
+import type { Clock, HookCall, Log, NewId, Outbound, Session } from "./ports.ts";
 
 export type Method = "GET" | "POST";
 
@@ -25,9 +26,16 @@ export interface Call {
   readonly ifMatch: string | null;
   /** The header X-Lock-Token. */
   readonly lockToken: string | null;
+  /** Goes out as X-Request-Id. */
+  readonly requestId: string;
+  /** How many hooks of this service led to this request; 0 = none. */
+  readonly hookDepth: number;
   readonly session: Session;
+  /** When the session ends, on the clock of `performance.now()`. */
+  readonly deadlineAtMs: number;
   readonly cache: ProjectCache;
   readonly locks: RequestLocks;
+  readonly outbound: Outbound;
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -43,6 +51,8 @@ export interface Answer {
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean;
   readonly etag?: string;
+  /** Calls to make once everybody can see what the action wrote. */
+  readonly later?: readonly HookCall[];
 }
 
 export interface ActionDefinition<Needs> {
@@ -114,10 +124,18 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
 }
 
 /** The error without the names of columns that the caller neither sees nor sent; a constraint may be about any column. */
-function withoutUnseen(error: unknown, { write }: Entity, body: Record<string, unknown>): unknown {
+function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
+  const { write, composite } = entity;
   if (!(error instanceof AppError) || error.errors === undefined || write === null) return error;
+  // A handler says what the operator wants to be said.
+  if (error.kind === "rejectedByHook") return error;
+  // A composite's header stands inside of its body, and its details are seen to where they are written.
+  const header = composite && body[write.table.name];
+  const sent = isObject(header) ? header : body;
   const isKnown = (name: string) =>
-    write.shown.has(name) || (write.writable.has(name) && Object.hasOwn(body, name));
+    write.shown.has(name) ||
+    (write.writable.has(name) && Object.hasOwn(sent, name)) ||
+    composite?.details.some(({ table }) => isOfDetails(name, table.name));
   const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
   if (known.length === Object.keys(error.errors).length) return error;
   const errors = known.length > 0 ? Object.fromEntries(known) : undefined;

@@ -2,6 +2,8 @@
 import type { Action } from "./action.ts";
 import { adjust } from "./actions/adjust.ts";
 import { aggregate } from "./actions/aggregate.ts";
+import { changeStatus } from "./actions/change-status.ts";
+import { createComposite } from "./actions/create-composite.ts";
 import { create } from "./actions/create.ts";
 import { datatables } from "./actions/datatables.ts";
 import { deleteRecords } from "./actions/delete.ts";
@@ -10,7 +12,10 @@ import { lockAcquire } from "./actions/lock-acquire.ts";
 import { lockRelease } from "./actions/lock-release.ts";
 import { lockStatus } from "./actions/lock-status.ts";
 import { lookup } from "./actions/lookup.ts";
+import { nextStatuses } from "./actions/next-statuses.ts";
+import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
+import { updateComposite } from "./actions/update-composite.ts";
 import { update } from "./actions/update.ts";
 
 export const actions: readonly Action[] = [
@@ -26,6 +31,11 @@ export const actions: readonly Action[] = [
   lockAcquire,
   lockRelease,
   lockStatus,
+  createComposite,
+  readComposite,
+  updateComposite,
+  changeStatus,
+  nextStatuses,
 ];
 
 export const actionNames: ReadonlySet<string> = new Set(actions.map(({ name }) => name));

@@ -30,7 +30,7 @@ export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promis
 export interface ProjectCache {
   keeping(subject: Subject): Keep;
   /** After a commit, before its answer: no later read on any instance sees what was there before. Never rejects. */
-  wrote(tables: Iterable<Table>): Promise<void>;
+  wrote(tables: Iterable<Table | "unknown">): Promise<void>;
 }
 
 /** Raised by every write: whoever reads through a view or query does not know from which tables. */
@@ -46,8 +46,9 @@ export function dependenciesOf(tables: readonly Table[] | null): readonly string
 }
 
 /** The versions that a write to the table raises. */
-function raisedBy({ identity, changesWith }: Table): readonly string[] {
-  return changesWith === null ? [anyTable, everyTable] : [anyTable, identity, ...changesWith];
+function raisedBy(table: Table | "unknown"): readonly string[] {
+  if (table === "unknown" || table.changesWith === null) return [anyTable, everyTable];
+  return [anyTable, table.identity, ...table.changesWith];
 }
 
 export interface Cache {

@@ -49,6 +49,8 @@ export interface Column {
   readonly span: { readonly first: string; readonly last: string } | null;
   /** The labels of an enumerated type; null for other types. */
   readonly labels: readonly string[] | null;
+  /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
+  readonly ignoresCase?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
   /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */

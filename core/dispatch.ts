@@ -10,7 +10,7 @@ import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
 import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { ProjectLocks } from "./locks.ts";
-import type { Clock, Db, NewId } from "./ports.ts";
+import type { Background, Clock, Db, NewId, Outbound } from "./ports.ts";
 
 export interface Route {
   readonly action: Action;
@@ -26,6 +26,8 @@ export interface Project {
   readonly db: Db;
   readonly cache: ProjectCache;
   readonly locks: ProjectLocks;
+  readonly outbound: Outbound;
+  readonly background: Background;
   routes: Routes | null;
 }
 
@@ -116,22 +118,31 @@ export interface Surroundings {
   readonly newId: NewId;
 }
 
+/** What a handler gets beside what came with the request. */
+type Provided = Pick<
+  Request,
+  "session" | "deadlineAtMs" | "cache" | "locks" | "outbound" | "now" | "newId"
+>;
+
 /**
  * Runs the action; whatever the database does, it ends within `limits.requestDeadlineMs`. What was written is told to the cache
  * before anybody hears of it.
  */
 export async function perform(
-  { handler, project: { db, cache, locks: openLocks } }: Route,
-  request: Omit<Request, "session" | "cache" | "locks" | "now" | "newId">,
+  { handler, project }: Route,
+  request: Omit<Request, keyof Provided>,
   { now, newId }: Surroundings,
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
-  const session = db.session(deadlineAtMs);
+  const session = project.db.session(deadlineAtMs);
   const { lockToken: token, log } = request;
-  const locks = openLocks({ token, deadlineAtMs, log });
+  const locks = project.locks({ token, deadlineAtMs, log });
+  const { cache, outbound, background } = project;
+  const provided: Provided = { session, deadlineAtMs, cache, locks, outbound, now, newId };
   try {
-    const answer = await handler({ ...request, session, cache, locks, now, newId });
+    const answer = await handler({ ...request, ...provided });
     if (session.written.size > 0) await cache.wrote(session.written);
+    for (const call of answer.later ?? []) background.add(call);
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);

@@ -4,8 +4,18 @@
  * them, and no name from a request gets past them: names are looked up here.
  */
 import type { Column, Columns, Source, Table } from "./column.ts";
+import type { Handlers } from "./hook.ts";
 import type { Rules } from "./rules.ts";
-import type { Condition, Join } from "./statement.ts";
+import type {
+  AggregateFunction,
+  Computation,
+  Condition,
+  Join,
+  Output,
+  ParameterQuery,
+  Sort,
+} from "./statement.ts";
+import type { JsonTemplate, Template } from "./templates.ts";
 
 /** The audit columns that the table really has; an absent one is skipped. */
 export interface AuditColumns {
@@ -27,6 +37,46 @@ export interface AdjustPlan {
   readonly fields: ReadonlyMap<string, AdjustField>;
 }
 
+/** A column of the header that is computed from its details. */
+export interface HeaderTotal {
+  readonly column: Column;
+  readonly function: AggregateFunction;
+  /** What to ask the database: of an average, the sum and the number of values. */
+  readonly outputs: readonly Output[];
+}
+
+/** One table of details of a composite. */
+export interface DetailPlan {
+  readonly table: Table;
+  readonly key: Column;
+  /** The key alone: it has rules of its own, and is checked apart. */
+  readonly keyColumns: Columns;
+  /** The column that holds the header's key. */
+  readonly foreignKey: Column;
+  /** As of the WritePlan. */
+  readonly shown: Columns;
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  readonly rules: Rules;
+  /** The operator's own query of the details; null = they are read from the table. */
+  readonly query: ParameterQuery | null;
+  /** Names of what the query gives that answers show. */
+  readonly queryShown: readonly string[];
+  /** The order of details that are read from the table. */
+  readonly sort: readonly Sort[];
+  /** In an order in which each finds the results that it needs. */
+  readonly computed: readonly Computation[];
+  readonly totals: readonly HeaderTotal[];
+}
+
+/** What the composite actions need besides the plans of the header. */
+export interface CompositePlan {
+  /** At least one. The name of its table is the member of the header's object that holds the details. */
+  readonly details: readonly DetailPlan[];
+  /** Fields of the header that a body may set: those of its WritePlan, less the totals. */
+  readonly writable: Columns;
+}
+
 /** Details that `delete` removes before their header. */
 export interface Cascade {
   readonly table: Table;
@@ -44,7 +94,8 @@ export interface WritePlan {
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
   readonly audit: AuditColumns;
-  readonly cascade: Cascade | null;
+  /** One for each table of details that goes with its header; empty = none. */
+  readonly cascades: readonly Cascade[];
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
 }
@@ -127,6 +178,37 @@ export interface AggregatePlan {
   readonly tables: readonly JoinableTable[];
 }
 
+/** A call to another service around a change of status. */
+export interface StatusHook {
+  /** `onBefore:<name>` or `onAfter:<name>`, as answers show it. */
+  readonly label: string;
+  readonly method: string;
+  /** A whole URL, or a path of this service. */
+  readonly url: Template;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null = none. */
+  readonly body: JsonTemplate | null;
+  /** True: the change waits for it, and is undone when it fails. */
+  readonly isBlocking: boolean;
+  readonly timeoutMs: number;
+}
+
+/** What change-status and next-statuses need. */
+export interface WorkflowPlan {
+  /** The column of the status, alone: as a body may set it. */
+  readonly fields: Columns;
+  readonly status: Column;
+  /** As the configuration names it. */
+  readonly tableName: string;
+  /** For each status, those that may follow; null = any may. */
+  readonly transitions: ReadonlyMap<string, readonly string[]> | null;
+  /** By the status that a record changes to. */
+  readonly hooks: ReadonlyMap<
+    string,
+    { readonly onBefore: readonly StatusHook[]; readonly onAfter: readonly StatusHook[] }
+  >;
+}
+
 /** One configured endpoint, compiled. */
 export interface Entity {
   readonly project: string;
@@ -143,4 +225,8 @@ export interface Entity {
   readonly lookup: LookupPlan | null;
   readonly aggregate: AggregatePlan | null;
   readonly grid: GridPlan | null;
+  readonly composite: CompositePlan | null;
+  readonly workflow: WorkflowPlan | null;
+  /** The operator's own functions around the writes. */
+  readonly handlers: Handlers;
 }

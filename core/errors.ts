@@ -25,6 +25,12 @@ export type ErrorKind =
   | "preconditionFailed"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** A handler of the operator's own refused. */
+  | "rejectedByHook"
+  /** The workflow does not let this status follow. */
+  | "transitionNotAllowed"
+  /** A call to another service failed that the change had to wait for. */
+  | "hookFailed"
   | "unavailable"
   /** A write could not take the locks of its records. */
   | "lockNotTaken"

@@ -11,6 +11,11 @@ export class ExactNumber {
   constructor(source: string) {
     this.source = source;
   }
+
+  /** So that an operator's own code can read it: `String(value)` is exact, `Number(value)` the nearest double. */
+  toString(): string {
+    return this.source;
+  }
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

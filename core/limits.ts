@@ -46,6 +46,15 @@ export const limits = {
   aggregateJoinsMax: 10,
   /** Items of one `adjustments`. */
   adjustmentsMax: 100,
+  /** Details that one composite may write, all its lists together. */
+  detailsMax: 10_000,
+  /** Characters of a formula, and nesting of its parentheses. */
+  formulaLengthMax: 500,
+  formulaDepthMax: 20,
+  /** Numbers and columns of a formula once its divisions are gathered into one. */
+  formulaTermsMax: 200,
+  /** Digits behind the point of a quotient whose column leaves their number open. */
+  quotientDigitsMax: 12,
   /** Characters of one answer that the cache keeps; longer ones are made each time. */
   cacheEntryLengthMax: 8 * 1024 ** 2,
   /** Bytes that the cache in memory keeps. */
@@ -82,6 +91,19 @@ export const limits = {
   transactionTriesMax: 4,
   /** Texts of statements that are kept printed, and prepared per connection. */
   statementShapesMax: 500,
+  /** Hooks that call an action of this service that has hooks that call … */
+  hookDepthMax: 3,
+  /** Bytes of a hook's answer: the status is all that counts, and what sends more is no hook. */
+  hookAnswerBytesMax: 64 * 1024,
+  /** Of a request's deadline, the part that a blocking hook leaves for the database. */
+  hookReserveMs: 1_000,
+  /** Tries of a hook that nobody waits for, the first included. */
+  hookTriesMax: 5,
+  /** Pause before the second try; it doubles each time. */
+  hookRetryFirstMs: 1_000,
+  /** Hooks of one project that nobody waits for: at work at the same time, and waiting for that. */
+  hookCallsAtOnceMax: 20,
+  hookCallsWaitingMax: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

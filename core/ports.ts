@@ -2,7 +2,18 @@
  * All that core asks of the world. `db/` implements Db, `app/wire.ts` the rest; tests may pass their own.
  */
 import type { Column, Table } from "./column.ts";
-import type { Aggregate, Count, Delete, Insert, Select, UpdateOne } from "./statement.ts";
+import type {
+  Aggregate,
+  Ask,
+  Calculate,
+  Computation,
+  Count,
+  Delete,
+  Insert,
+  Native,
+  Select,
+  UpdateOne,
+} from "./statement.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -23,24 +34,35 @@ export interface Queries {
   estimate(count: Count): Promise<number | null>;
   /** A row per group, its members in the order of the outputs. */
   aggregate(aggregate: Aggregate): Promise<Row[]>;
+  /** The rows of a configured query, in its own order. */
+  ask(ask: Ask): Promise<Row[]>;
   /** The stored rows, in the order of `rows`. */
   insert(insert: Insert): Promise<Row[]>;
   /** The row after the change; null when no row has the key, or the guard does not hold. */
   updateOne(update: UpdateOne): Promise<Row | null>;
+  /** Rejects (validationFailed, on the column) when a row divides by zero or its result does not fit. */
+  calculate(statement: Calculate): Promise<void>;
   /** The deleted rows as they were. */
   delete(statement: Delete): Promise<Row[]>;
+  /**
+   * The rows of the operator's own SQL, in the types that the driver tells of them. Whatever the database refuses in it is
+   * `internal`: no client could have done better.
+   */
+  native(statement: Native): Promise<Row[]>;
 }
 
 /** Statements for one request, which all end (well or with `unavailable`) by its deadline. */
 export interface Session extends Queries {
-  /** The tables that a write was sent to, whatever became of it. */
-  readonly written: ReadonlySet<Table>;
+  /** The tables that a write was sent to, whatever became of it; `unknown` stands for any. */
+  readonly written: ReadonlySet<Table | "unknown">;
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
    * so it must have no effect outside the database.
    */
   tx<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  /** Runs `work`, which only reads: all of its reads see the database as it was at one moment. */
+  snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   /** Rows in batches, without holding more than a few of them; ends the query when the consumer stops. */
   stream(select: Select, options: { batchRows: number }): AsyncIterable<Row[]>;
 }
@@ -51,6 +73,10 @@ export interface Catalog {
   table(name: string): Promise<Table | null>;
   /** The columns that the query gives, without reading rows. Rejects with an Error that says what the database said. */
   query(text: string): Promise<readonly Column[]>;
+  /** The same for a query around the places of a parameter, which is bound as that column's values are. */
+  parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
+  /** Whether the database computes the formula with every digit, whatever values its columns hold. */
+  computes(calculation: Computation): boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
 }
@@ -120,6 +146,38 @@ export interface LockStore {
   release(names: readonly string[], token: string): Promise<number>;
   /** In the order of the names; null = free. */
   status(names: readonly string[], token: string | null): Promise<(LockState | null)[]>;
+}
+
+/** An HTTP call to another service, or, where the URL is a path, to this one. */
+export interface OutboundRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null = none. */
+  readonly body: string | null;
+  /** For the whole of it: finding the host, connecting, and reading the answer to its end. */
+  readonly timeoutMs: number;
+}
+
+export interface Outbound {
+  /**
+   * The status of the answer, once it is read. Follows no redirect. Rejects, with an Error for the log alone, when the
+   * address may not be called, does not answer wholly within the time, or answers too much.
+   */
+  send(request: OutboundRequest, signal?: AbortSignal): Promise<{ status: number }>;
+}
+
+/** A call that nobody waits for. Plain data, so that a queue can keep it. */
+export interface HookCall {
+  /** For the log: `stock-receipts onAfter:notify`. */
+  readonly label: string;
+  readonly requestId: string;
+  readonly request: OutboundRequest;
+}
+
+export interface Background {
+  /** Makes the call soon, and again a few times when it fails. Never throws. */
+  add(call: HookCall): void;
 }
 
 export interface Log {

@@ -1,13 +1,16 @@
 /**
- * What the writing actions share: the key that a body names, the audit columns that the service fills, and the
- * record that a write answers.
+ * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
+ * one record through handlers and If-Match, and the record that a write answers.
  */
 import type { Call } from "./action.ts";
-import type { Column } from "./column.ts";
+import type { Column, Columns } from "./column.ts";
 import type { Entity, ReadPlan, WritePlan } from "./entity.ts";
-import { invalidPayload, notFound, validationFailed } from "./errors.ts";
+import { type FieldErrors, invalidPayload, notFound, validationFailed } from "./errors.ts";
 import { checkIfMatch } from "./etag.ts";
+import { hasHandlers, runAfter, runBefore } from "./events.ts";
+import type { EventName } from "./hook.ts";
 import type { Queries, Row } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "./statement.ts";
 import { accept } from "./values.ts";
 import { comparand, mayHold, unlimited } from "./where.ts";
@@ -36,8 +39,34 @@ export function keyOf({ body, entity }: Call, key: Column): Scalar {
 
 export const noSuchRecord = (entity: Entity) => notFound(`${entity.name} record not found`);
 
+/** The new record's key; null leaves it to the database. A key that nobody can make is a fault on its field. */
+export function newKey(
+  { body, newId }: Pick<Call, "body" | "newId">,
+  { key, keyColumns, rules }: { key: Column; keyColumns: Columns; rules: Rules },
+  errors: FieldErrors,
+): Scalar {
+  const sent = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
+  if (sent !== undefined && sent !== null && sent !== "" && sent !== "-") {
+    const checked = rules.check(body, "create", keyColumns);
+    Object.assign(errors, checked.errors);
+    return checked.values.get(key) ?? null;
+  }
+  const isTextual = key.type === "text" || key.type === "uuid";
+  if (!isTextual && (key.generated === "identity" || key.hasDefault)) return null;
+  const made = isTextual ? accept(key, newId()) : null;
+  if (made?.ok) return made.value;
+  errors[key.name] = ["is required"];
+  return null;
+}
+
+/** What filling the audit columns takes; details have them too. */
+interface Audited {
+  readonly write: Pick<WritePlan, "audit">;
+}
+type Asked = Pick<Call, "body" | "now">;
+
 /** Fields that this write fills by itself, whatever the body holds for the time; an actor may come from the body. */
-export function createAudit({ write }: RecordPlan, call: Call): Map<Column, Scalar> {
+export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar> {
   const { createdAt, createdBy, updatedAt, updatedBy } = write.audit;
   const now = call.now();
   const values = new Map<Column, Scalar>();
@@ -50,7 +79,7 @@ export function createAudit({ write }: RecordPlan, call: Call): Map<Column, Scal
 }
 
 /** The assignments of updated_at and updated_by. */
-export function updateAudit({ write }: RecordPlan, call: Call): Assignment[] {
+export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
   const { createdAt, updatedAt, updatedBy } = write.audit;
   const values = new Map<Column, Scalar>();
   setActor(values, updatedBy, call.body, "Update from API");
@@ -89,13 +118,55 @@ export async function readBack(row: Row, plan: RecordPlan, queries: Queries): Pr
   return record ?? row;
 }
 
-/** Locks the record until the transaction ends, and rejects (404, 412) unless it is there and unchanged. */
-export async function lockUnchanged(
+/** How update and adjust differ. */
+export interface RecordChange {
+  readonly events: { readonly before: EventName; readonly after: EventName };
+  /**
+   * Checks the call's body (the client's own, or the data of a before handler) and gives what writes it; that gives null when the
+   * record is not there.
+   */
+  prepare(call: Call, keyValue: Scalar): (queries: Queries) => Promise<Row | null>;
+}
+
+/**
+ * Changes the record that the body names, and gives it as answers show it. With handlers, If-Match or a view to read back through it is a
+ * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
+ */
+export async function changeRecord(
+  call: Call,
+  plan: RecordPlan,
+  { events, prepare }: RecordChange,
+): Promise<Row> {
+  const keyValue = keyOf(call, plan.write.key);
+  const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
+  // A wrong body is refused before anything is locked, unless a handler may still put it right.
+  const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
+
+  const store = async (queries: Queries) => {
+    const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
+    const data = await runBefore(call, queries, {
+      event: events.before,
+      data: call.body,
+      oldRecord,
+    });
+    const write = ready ?? prepare({ ...call, body: data }, keyValue);
+    const row = await write(queries);
+    if (!row) throw noSuchRecord(call.entity);
+    const record = await readBack(row, plan, queries);
+    await runAfter(call, queries, { event: events.after, data, oldRecord, record });
+    return record;
+  };
+  await call.locks.guardWrite(plan.write, [keyValue]);
+  return isLocked || plan.write.readBack ? call.session.tx(store) : store(call.session);
+}
+
+/** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */
+export async function lockRecord(
   call: Call,
   plan: RecordPlan,
   keyValue: Scalar,
   tx: Queries,
-): Promise<void> {
+): Promise<Row> {
   const { table, key, shown } = plan.write;
   const row = await tx.one({
     kind: "select",
@@ -108,7 +179,9 @@ export async function lockUnchanged(
     lock: true,
   });
   if (!row) throw noSuchRecord(call.entity);
-  if (call.ifMatch !== null) checkIfMatch(call.ifMatch, await readBack(row, plan, tx), plan.read);
+  const record = await readBack(row, plan, tx);
+  if (call.ifMatch !== null) checkIfMatch(call.ifMatch, record, plan.read);
+  return record;
 }
 
 function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {

@@ -2,7 +2,8 @@
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
  * from values that `core/values.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
-import type { Column, Source, Table } from "./column.ts";
+import type { Column, ColumnType, Source, Table } from "./column.ts";
+import type { Formula } from "./formula.ts";
 
 /**
  * A value on its way into the database, in the one form for its column's type that `accept` in `core/values.ts` makes:
@@ -171,7 +172,66 @@ export interface Aggregate {
   readonly limit: number | null;
 }
 
-export type Statement = Select | Count | Estimate | Aggregate | Insert | UpdateOne | Delete;
+/** The operator's own SQL, one statement. `core/native.ts` makes it of a text and its parameters. */
+export interface Native {
+  readonly kind: "native";
+  /** The SQL around the placeholders: one text more than there are of those. */
+  readonly texts: readonly string[];
+  /** For each placeholder, the place of its value in `values`. */
+  readonly order: readonly number[];
+  readonly values: readonly NativeValue[];
+  /** False: it may change rows, nobody knows of which tables. */
+  readonly isRead: boolean;
+}
+
+/** A value for a place whose column is not known: only its own type says how it is sent. */
+export interface NativeValue {
+  readonly type: ColumnType;
+  readonly value: Scalar;
+}
+
+/** A column that is worked out from others of the same row. */
+export interface Computation {
+  readonly column: Column;
+  readonly formula: Formula;
+  /** The columns that the formula names. */
+  readonly operands: readonly Column[];
+}
+
+/** Sets the column in every row that matches, exact, and rounded to the column's digits. */
+export interface Calculate extends Computation {
+  readonly kind: "calculate";
+  readonly table: Table;
+  readonly where: Condition;
+}
+
+/** A query of the configuration with one parameter. Its own order of rows is kept. */
+export interface ParameterQuery {
+  /** The SQL around the places of the parameter: at least two texts. */
+  readonly texts: readonly string[];
+  /** Says how the value is bound. */
+  readonly parameter: Column;
+  /** All that it gives. */
+  readonly columns: readonly Column[];
+}
+
+export interface Ask {
+  readonly kind: "ask";
+  readonly query: ParameterQuery;
+  readonly value: Scalar;
+}
+
+export type Statement =
+  | Select
+  | Count
+  | Estimate
+  | Aggregate
+  | Ask
+  | Insert
+  | UpdateOne
+  | Calculate
+  | Delete
+  | Native;
 
 /** All of the conditions that are there; null when there is none. */
 export function allOf(...conditions: readonly (Condition | null)[]): Condition | null {

@@ -2,15 +2,15 @@
  * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
  * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
  */
-import type { Column } from "../core/column.ts";
+import { type Column, derivedColumn } from "../core/column.ts";
 import { invalidParameter } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Json, Row } from "../core/ports.ts";
-import type { Statement } from "../core/statement.ts";
+import type { Native, Statement } from "../core/statement.ts";
 import { showFloat } from "../core/values.ts";
 import type { Dialect, RawRow } from "./engine.ts";
 import { print, type Printed } from "./print.ts";
-import { type Shape, shapeOf } from "./shape.ts";
+import { type Printable, type Shape, shapeOf } from "./shape.ts";
 
 export interface Compiled {
   readonly text: string;
@@ -38,10 +38,14 @@ export function createCompiler(
 ): (statement: Statement) => Compiled {
   const kept = new Map<string, Kept>();
   return (statement) => {
+    if (statement.kind === "native") return compileNative(dialect, statement);
     const shape = shapeOf(statement);
     let printed = kept.get(shape.key);
     if (printed === undefined) {
-      printed = { ...print(dialect, statement, shape), decode: decoderOf(dialect, statement) };
+      printed = {
+        ...print(dialect, statement, shape),
+        decode: decoderOf(dialect, answeredColumns(statement)),
+      };
       if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
       kept.set(shape.key, printed);
     } else if (kept.size > shapesMax / 2) {
@@ -56,6 +60,21 @@ export function createCompiler(
       decode: printed.decode,
     };
   };
+}
+
+/** The columns of its rows are known when they are there: `db.ts` decodes them. */
+function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
+  // Where placeholders have numbers, a value that stands in several places is one parameter: its type is found out once.
+  const isNumbered = dialect.placeholder(0) !== dialect.placeholder(1);
+  const text = texts.reduce(
+    (before, after, at) =>
+      before + dialect.placeholder(isNumbered ? order[at - 1]! : at - 1) + after,
+  );
+  const sent = isNumbered ? values : order.map((place) => values[place]!);
+  const params = sent.map(({ type, value }) =>
+    value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
+  );
+  return { text, params, reuse: true, decode: (rows) => rows as Row[] };
 }
 
 function bindAll(
@@ -82,13 +101,17 @@ function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
   return bound;
 }
 
-function answeredColumns(statement: Statement): readonly Column[] {
+function answeredColumns(statement: Printable): readonly Column[] {
   switch (statement.kind) {
     case "count":
     case "estimate":
       return [];
     case "select":
       return statement.columns;
+    case "ask":
+      return statement.query.columns;
+    case "calculate":
+      return [];
     case "aggregate":
       return statement.outputs.map(({ result }) => result);
     default:
@@ -105,8 +128,8 @@ function computedDecoder({ isComputed, type }: Column): ((raw: unknown) => Json)
   return isComputed && type === "float" ? (raw) => showFloat(Number(raw).toPrecision(15)) : null;
 }
 
-function decoderOf(dialect: Dialect, statement: Statement): (rows: RawRow[]) => Row[] {
-  const columns = answeredColumns(statement);
+/** Turns rows of these columns into JSON values, in place. */
+export function decoderOf(dialect: Dialect, columns: readonly Column[]): (rows: RawRow[]) => Row[] {
   const names: string[] = [];
   const decoders: ((raw: unknown) => Json)[] = [];
   for (const column of columns) {

@@ -8,12 +8,12 @@ import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Catalog, Db, Log, Queries, Row, Session } from "../core/ports.ts";
 import type { Select, Statement } from "../core/statement.ts";
-import { type Compiled, createCompiler } from "./compile.ts";
+import { type Compiled, createCompiler, decoderOf } from "./compile.ts";
 import { within } from "./deadline.ts";
 import type { Connection, Engine, RawResult } from "./engine.ts";
 import { toAppError } from "./failure.ts";
 import { Pool } from "./pool.ts";
-import { bareQuery } from "./print.ts";
+import { bareQuery, describable } from "./print.ts";
 import { type Execute, StatementQueries, type Written } from "./queries.ts";
 
 export interface DbOptions {
@@ -91,11 +91,28 @@ export function createDb(
     deadlineAtMs: number,
   ): Promise<Written> {
     try {
+      if (statement.kind === "native") return await native(connection, compiled, deadlineAtMs);
       const { rows, matched, insertId } = await run(connection, compiled, deadlineAtMs);
       return { rows: compiled.decode(rows), matched, insertId };
     } catch (error) {
       throw meaningOf(error, statement);
     }
+  }
+
+  /** What the columns of the rows are, the driver tells with them. */
+  async function native(
+    connection: Connection,
+    { text, params }: Compiled,
+    deadlineAtMs: number,
+  ): Promise<Written> {
+    const { rows, matched, insertId, fields } = await within(
+      connection.native(text, params),
+      untilMs(deadlineAtMs),
+      () => abandon(connection),
+      overdueMessage,
+    );
+    const decode = decoderOf(engine.dialect, engine.outputs(fields ?? []));
+    return { rows: decode(rows), matched, insertId };
   }
 
   /** An AppError, or a Conflict with that AppError as its cause. */
@@ -140,12 +157,21 @@ export function createDb(
     return retrying(deadlineAtMs, attempt);
   }
 
+  /** Where a transaction runs, and what opens it. */
+  interface Transaction {
+    readonly pool: Pool;
+    readonly begin: readonly string[];
+  }
+  const writing: Transaction = { pool: writers, begin: engine.begin };
+  const snapshot: Transaction = { pool: readers, begin: engine.beginSnapshot };
+
   async function transaction<T>(
+    { pool, begin }: Transaction,
     work: (execute: Execute) => Promise<T>,
     deadlineAtMs: number,
   ): Promise<T> {
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    const connection = await acquire(writers, deadlineAtMs);
+    const connection = await acquire(pool, deadlineAtMs);
     let ended = false;
     let failed: Error | undefined;
     let last: Promise<unknown> = Promise.resolve();
@@ -176,8 +202,13 @@ export function createDb(
     };
 
     try {
-      for (const text of engine.begin) await control(text);
-      const result = await within(work(inOrder), deadlineAtMs, () => {}, overdueMessage);
+      for (const text of begin) await control(text);
+      const result = await within(
+        work(inOrder),
+        deadlineAtMs,
+        () => {},
+        "The request took too long",
+      );
       await last;
       ended = true;
       if (failed !== undefined) throw failed;
@@ -190,7 +221,7 @@ export function createDb(
       // Whatever `work` made of the conflict, running it again is the answer to it.
       throw failed instanceof Conflict ? failed : error;
     } finally {
-      writers.release(connection);
+      pool.release(connection);
     }
   }
 
@@ -251,15 +282,18 @@ export function createDb(
 
   function session(deadlineAtMs: number): Session {
     const { dialect } = engine;
-    const written = new Set<Table>();
+    const written = new Set<Table | "unknown">();
     const noted =
       (execute: Execute): Execute =>
       (statement) => {
         if ("table" in statement) written.add(statement.table);
+        else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
         return execute(statement);
       };
     const atomically = <T>(work: (execute: Execute) => Promise<T>): Promise<T> =>
-      retrying(deadlineAtMs, () => transaction((execute) => work(noted(execute)), deadlineAtMs));
+      retrying(deadlineAtMs, () =>
+        transaction(writing, (execute) => work(noted(execute)), deadlineAtMs),
+      );
     const queries = new StatementQueries({
       dialect,
       read: (statement) => single(readers, statement, deadlineAtMs),
@@ -268,6 +302,10 @@ export function createDb(
     }) as StatementQueries & { -readonly [Member in keyof Session]: Session[Member] };
     queries.written = written;
     queries.tx = (work) => atomically((execute) => work(inTransaction(execute)));
+    queries.snapshot = (work) =>
+      retrying(deadlineAtMs, () =>
+        transaction(snapshot, (execute) => work(inTransaction(execute)), deadlineAtMs),
+      );
     queries.stream = (select, { batchRows }) => stream(select, batchRows, deadlineAtMs);
     return queries;
   }
@@ -304,6 +342,11 @@ export function createDb(
   const catalog: Catalog = {
     names: () => reading((connection) => engine.names(connection)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
+    computes: (computation) => engine.computes?.(computation) ?? true,
+    parameterQuery: (texts, parameter) =>
+      reading((connection) =>
+        engine.query(connection, describable(engine.dialect, texts, parameter)),
+      ),
     table: (name) =>
       reading(async (connection) => {
         const point = name.indexOf(".");

@@ -4,8 +4,9 @@
  */
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../core/column.ts";
+import type { Formula } from "../core/formula.ts";
 import type { Json } from "../core/ports.ts";
-import type { AggregateFunction, Scalar } from "../core/statement.ts";
+import type { AggregateFunction, Computation, Scalar } from "../core/statement.ts";
 
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
@@ -16,6 +17,8 @@ export interface RawResult {
   readonly matched: number;
   /** The first key that the database generated; null where the engine answers rows instead. */
   readonly insertId: bigint | null;
+  /** The columns as the driver describes them, for `Engine.outputs`; `native` alone tells them. */
+  readonly fields?: readonly unknown[];
 }
 
 /** One session with the database, used by one caller at a time (`pool.ts` sees to it). It never reconnects by itself. */
@@ -29,6 +32,8 @@ export interface Connection {
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
    */
   runNow?(text: string, params: readonly unknown[]): RawResult | null;
+  /** As `run`, for a text of the operator's own, of whose rows nothing is known yet. */
+  native(text: string, params: readonly unknown[]): Promise<RawResult>;
   /** Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. */
   stream(text: string, params: readonly unknown[], batchRows: number): AsyncIterable<RawRow[]>;
   /** Says good-bye to the server; never hangs for longer than a second. */
@@ -45,6 +50,7 @@ export interface Failure {
     | "foreignKeyInUse"
     | "notNull"
     | "check"
+    | "divisionByZero"
     | "tooLong"
     | "outOfRange"
     | "badValue"
@@ -84,6 +90,9 @@ export interface Marks {
   bind(column: Column, mark: string): unknown;
 }
 
+/** A column of a formula by its name. */
+export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
+
 /** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
 export interface Dialect {
   readonly quote: '"' | "`";
@@ -102,7 +111,11 @@ export interface Dialect {
   /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
-  like(text: SQL, pattern: SQL, options: { ignoreCase: boolean; ascii: boolean }): SQL;
+  like(
+    text: SQL,
+    pattern: SQL,
+    options: { column: Column; ignoreCase: boolean; ascii: boolean },
+  ): SQL;
   /**
    * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded
    * to the scale of `result`, halves away from zero. The column itself, as groups are made by it, where the function is null.
@@ -115,6 +128,11 @@ export interface Dialect {
   sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
   /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */
   add(column: Column, name: SQL, delta: SQL): SQL;
+  /**
+   * What the formula makes of a row: exact, rounded once, halves away from zero, to the digits of `target`. `operand` gives a column
+   * that the formula names, and how to write it.
+   */
+  formula(formula: Formula, target: Column, operand: FindOperand): SQL;
   /** Right side of a `stamp` assignment (see statement.ts). */
   stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL;
   /**
@@ -150,13 +168,19 @@ export interface Engine {
   connect(role: "read" | "write"): Promise<Connection>;
   /** Statements that open a transaction. */
   readonly begin: readonly string[];
+  /** Statements that open one which only reads, and in which all reads see one moment. */
+  readonly beginSnapshot: readonly string[];
   /** What the driver's error means. */
   failure(error: unknown): Failure;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
+  /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
+  computes?(computation: Computation): boolean;
   names(connection: Connection): Promise<readonly string[]>;
   /** `text` comes without the semicolon that may end it. */
   query(connection: Connection, text: string): Promise<readonly Column[]>;
+  /** What the fields of a result say of its columns; only name and type count. */
+  outputs(fields: readonly unknown[]): readonly Column[];
 }
 
 /** Each engine's folder exports this, and `open.ts` imports it when a URL asks for it. */

@@ -4,6 +4,7 @@
  */
 import type { Column, Table } from "../core/column.ts";
 import { AppError, type FieldErrors, unavailable } from "../core/errors.ts";
+import { formulaFaults } from "../core/formula.ts";
 import type { Statement } from "../core/statement.ts";
 import type { Failure } from "./engine.ts";
 
@@ -13,6 +14,8 @@ export function toAppError(
   statement: Statement | null,
   cause: unknown,
 ): AppError {
+  const isOutcome = ["conflict", "timeout", "connection"].includes(failure.kind);
+  if (statement?.kind === "native" && !isOutcome) return refusedNative(cause);
   const columns = columnsOf(failure, statement);
   switch (failure.kind) {
     case "duplicate":
@@ -25,6 +28,7 @@ export function toAppError(
       return brokenReference(failure, statement, columns, cause);
     case "notNull":
     case "check":
+    case "divisionByZero":
     case "tooLong":
     case "outOfRange":
     case "badValue":
@@ -46,10 +50,18 @@ export function toAppError(
 const messages = {
   notNull: "must not be null",
   check: "is not allowed by the database",
+  ...formulaFaults,
   tooLong: "is too long",
-  outOfRange: "is out of range",
   badValue: "has a value that the column cannot hold",
 } as const;
+
+/** The operator's own statement is at fault, whoever sent the request: the database's words are for the operator. */
+function refusedNative(cause: unknown): AppError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new AppError("internal", `The database refused a query of the operator's own: ${reason}`, {
+    cause,
+  });
+}
 
 /** An engine that tells only that a reference broke (SQLite) leaves it to the statement: a DELETE breaks those of others. */
 function brokenReference(
@@ -104,5 +116,6 @@ function constraintColumns(table: Table, name: string): readonly string[] | null
 
 function writtenColumns(statement: Statement): readonly Column[] {
   if (statement.kind === "insert") return statement.columns;
+  if (statement.kind === "calculate") return [statement.column];
   return statement.kind === "update" ? statement.set.map(({ column }) => column) : [];
 }

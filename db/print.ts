@@ -7,7 +7,9 @@ import type { Column, Source } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
 import type {
   Aggregate,
+  Ask,
   Assignment,
+  Calculate,
   Condition,
   Count,
   Delete,
@@ -17,11 +19,18 @@ import type {
   Scalar,
   Select,
   Sort,
-  Statement,
   UpdateOne,
 } from "../core/statement.ts";
 import type { Dialect } from "./engine.ts";
-import { deltaOf, isAscii, isFirstRow, literalPattern, paddedCount, type Shape } from "./shape.ts";
+import {
+  deltaOf,
+  isAscii,
+  isFirstRow,
+  literalPattern,
+  paddedCount,
+  type Printable,
+  type Shape,
+} from "./shape.ts";
 
 /** A text with what it takes to run it with other values. */
 export interface Printed {
@@ -31,7 +40,7 @@ export interface Printed {
 }
 
 /** Rejects what `createCompiler` says. */
-export function print(dialect: Dialect, statement: Statement, shape: Shape): Printed {
+export function print(dialect: Dialect, statement: Printable, shape: Shape): Printed {
   const printer = createPrinter(dialect, shape);
   const { sql: text, params } = printer.statement(statement).toQuery(renderConfig(dialect));
   const order = params.map((slot) => (slot as Slot).place);
@@ -46,6 +55,12 @@ export function print(dialect: Dialect, statement: Statement, shape: Shape): Pri
 
 /** The operator's text without the semicolon that may end it. */
 export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");
+
+/** The query with a null of the parameter's type in each place, to be described and not to be run. */
+export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {
+  const nothing = dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
+  return bareQuery(texts.join(nothing));
+}
 
 /** Refuses to delete every row of a table: an empty condition is a mistake, never a wish. */
 export function mustNarrow({ where }: Delete): void {
@@ -162,7 +177,11 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     const placeholder = slot(null, pattern);
     const text = dialect.textOf(column, nameOf(column));
     if (text === null) return sql`1 = 0`;
-    const matches = dialect.like(text, placeholder, { ignoreCase, ascii: isAscii(pattern) });
+    const matches = dialect.like(text, placeholder, {
+      column,
+      ignoreCase,
+      ascii: isAscii(pattern),
+    });
     return negated ? sql`not (${matches})` : sql`(${matches})`;
   }
 
@@ -304,6 +323,33 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     return sql`update ${tableName(statement.table.schema, statement.table.name)} set ${changes} where ${key}${guard}${returning(statement.returning)}`;
   }
 
+  function calculate({ table, column, formula, operands, where: rows }: Calculate): SQL {
+    const target = tableName(table.schema, table.name);
+    const byName = new Map(operands.map((operand) => [operand.name, operand]));
+    const result = dialect.formula(formula, column, (name) => {
+      const operand = byName.get(name)!;
+      return { column: operand, term: nameOf(operand) };
+    });
+    return sql`update ${target} set ${nameOf(column)} = ${result} where ${where(rows)}`;
+  }
+
+  /**
+   * Where no column needs an expression around it, the text runs as it stands: as a subquery, not every engine keeps its
+   * order of rows.
+   */
+  function ask({ query, value }: Ask): SQL {
+    const { texts, parameter, columns } = query;
+    const pieces = texts.flatMap((text, at) =>
+      at === 0 ? [sql.raw(text)] : [slot(parameter, value), sql.raw(text)],
+    );
+    const text = sql.join(pieces);
+    const isBare = columns.every((column) => {
+      const name = nameOf(column);
+      return dialect.output(column, name) === name;
+    });
+    return isBare ? text : sql`select ${shown(columns)} from (\n${text}\n) as source`;
+  }
+
   function remove(statement: Delete): SQL {
     mustNarrow(statement);
     const target = tableName(statement.table.schema, statement.table.name);
@@ -312,7 +358,7 @@ function createPrinter(dialect: Dialect, shape: Shape) {
 
   return {
     placesUsed: () => place,
-    statement(statement: Statement): SQL {
+    statement(statement: Printable): SQL {
       switch (statement.kind) {
         case "select":
           return select(statement);
@@ -326,6 +372,10 @@ function createPrinter(dialect: Dialect, shape: Shape) {
           return insert(statement);
         case "update":
           return update(statement);
+        case "calculate":
+          return calculate(statement);
+        case "ask":
+          return ask(statement);
         case "delete":
           return remove(statement);
       }

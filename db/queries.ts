@@ -8,10 +8,13 @@ import { AppError } from "../core/errors.ts";
 import type { Json, Queries, Row } from "../core/ports.ts";
 import {
   type Aggregate,
+  type Ask,
+  type Calculate,
   type Count,
   type Delete,
   equals,
   type Insert,
+  type Native,
   type Scalar,
   type Select,
   sourceOf,
@@ -83,6 +86,19 @@ export class StatementQueries implements Queries {
     return rows.map((row) =>
       Object.fromEntries(outputs.map(({ alias, result }) => [alias, row[result.name]!])),
     );
+  }
+
+  async ask(ask: Ask): Promise<Row[]> {
+    return (await this.runner.read(ask)).rows;
+  }
+
+  async calculate(statement: Calculate): Promise<void> {
+    await this.runner.write(statement);
+  }
+
+  async native(statement: Native): Promise<Row[]> {
+    const { read, write } = this.runner;
+    return (await (statement.isRead ? read : write)(statement)).rows;
   }
 
   async insert(insert: Insert): Promise<Row[]> {

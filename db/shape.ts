@@ -4,11 +4,14 @@
  * read by key. The walk of `print.ts` visits the values in the same order and checks that it does.
  */
 import type { Column, Source, Table } from "../core/column.ts";
+import type { Formula } from "../core/formula.ts";
 import type {
   Aggregate,
   Assignment,
   Comparison,
   Condition,
+  ParameterQuery,
+  Native,
   Scalar,
   Sort,
   Statement,
@@ -21,8 +24,11 @@ export interface Shape {
   readonly columns: (Column | null)[];
 }
 
+/** All but the operator's own SQL, which is printed already. */
+export type Printable = Exclude<Statement, Native>;
+
 /** Costs about a microsecond: no SQL is made. */
-export function shapeOf(statement: Statement): Shape {
+export function shapeOf(statement: Printable): Shape {
   const values: Scalar[] = [];
   const columns: (Column | null)[] = [];
   const shape = { key: "", values, columns };
@@ -54,6 +60,14 @@ export function shapeOf(statement: Statement): Shape {
       shape.key = `u${idOf(statement.table)}|${set}|${idOf(statement.key)}|${guard}|${idsOf(statement.returning)}`;
       break;
     }
+    case "calculate":
+      shape.key = `f${idOf(statement.table)}|${idOf(statement.column)}|${idOf(statement.formula)}|${whereKey(statement.where, shape)}`;
+      break;
+    case "ask":
+      shape.key = `q${idOf(statement.query)}`;
+      for (let at = 1; at < statement.query.texts.length; at++)
+        add(shape, statement.query.parameter, statement.value);
+      break;
     case "delete":
       shape.key = `d${idOf(statement.table)}|${whereKey(statement.where, shape)}|${idsOf(statement.returning)}`;
   }
@@ -182,7 +196,7 @@ const ids = new WeakMap<object, string>();
 let lastId = 0;
 
 /** A short name for a frozen object. Ends in a blank, so that ids can stand side by side. */
-function idOf(object: Column | Table | Source): string {
+function idOf(object: Column | Table | Source | Formula | ParameterQuery): string {
   let id = ids.get(object);
   if (id === undefined) {
     id = `${++lastId} `;

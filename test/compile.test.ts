@@ -7,6 +7,7 @@ import type { Column, Source, Table } from "../core/column.ts";
 import type { Assignment, Comparison, Condition, Scalar, Statement } from "../core/statement.ts";
 import { resultOf } from "../core/aggregate.ts";
 import { markOf, selectPage } from "../core/cursor.ts";
+import { type Formula, parseFormula } from "../core/formula.ts";
 import { createCompiler } from "../db/compile.ts";
 import type { Dialect } from "../db/engine.ts";
 import { createDialect } from "../db/sqlite/dialect.ts";
@@ -71,6 +72,11 @@ const byNames = [
   { column: code, direction: "asc" },
   { column: name, direction: "desc" },
 ] as const;
+function formula(text: string): Formula {
+  const parsed = parseFormula(text);
+  if (!parsed.ok) throw new Error(parsed.expected);
+  return parsed.formula;
+}
 
 const printed: readonly (readonly [string, Statement])[] = [
   ["a read by key", { ...select, where: compare(id, "=", 1n) }],
@@ -105,6 +111,29 @@ const printed: readonly (readonly [string, Statement])[] = [
       ],
       limit: 10,
       offset: 20,
+    },
+  ],
+  [
+    "a formula",
+    {
+      kind: "calculate",
+      table,
+      column: price,
+      formula: formula("id * price / 3 - 0.5"),
+      operands: [id, price],
+      where: compare(id, "=", 1n),
+    },
+  ],
+  [
+    "a query with a parameter",
+    {
+      kind: "ask",
+      query: {
+        texts: ["select id from lines where head = ", " or ", " is null order by id"],
+        parameter: code,
+        columns: [id],
+      },
+      value: "x",
     },
   ],
   ["a lock", { ...select, where: compare(id, "=", 1n), lock: true }],

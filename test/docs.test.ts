@@ -1,13 +1,15 @@
 /**
  * The pages of the actions tell the truth: each action has one, each row of its tables names a test that exists, and the worked
- * examples, sent to the demo project, give the answers that stand below them.
+ * examples, sent to the demo project, give the answers that stand below them. So do the examples of `docs/components.md`, whose
+ * files are those of the demo.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { importFrom, readConfigFiles } from "../app/config-files.ts";
 import { createLog } from "../app/log.ts";
-import { openService, type Service } from "../app/wire.ts";
+import { checkConfig, openService, type Service } from "../app/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { actionNames } from "../core/actions.ts";
 
@@ -50,15 +52,78 @@ describe.each(pages)("docs/actions/$file", ({ text }) => {
   });
 });
 
+describe("docs/components.md", () => {
+  const text = readText("docs/components.md");
+
+  test("the page shows the component of the demo, and how suppliers.json names it", () => {
+    const [, shown = ""] = /```ts\n([^]*?)```/.exec(text) ?? [];
+    expect(shown).toBe(readText("configs/demo/components/suppliers.ts"));
+    const [, named = ""] = /```json\n("components"[^]*?)```/.exec(text) ?? [];
+    const { components } = JSON.parse(readText("configs/demo/suppliers.json"));
+    expect(JSON.parse(`{${named}}`)).toEqual({ components });
+  });
+
+  const examples = examplesOf(text);
+  test("the examples give the answers below them", async () => {
+    await follow(text, (got, printed) => expect(got).toEqual(printed));
+  });
+
+  test("the page has three examples", () => {
+    expect(examples).toHaveLength(3);
+  });
+});
+
+test("docs/documents.md: the demo is configured as the page shows it", () => {
+  const [, shown = ""] =
+    /```json\n("masterDetail"[^]*?)```/.exec(readText("docs/documents.md")) ?? [];
+  const demoFile = JSON.parse(readText("configs/demo/stock-receipts.json"));
+  expect(demoFile).toMatchObject(JSON.parse(`{${shown}}`));
+});
+
+test("docs/documents.md: each command gives the answer that stands below it", async () => {
+  const text = readText("docs/documents.md");
+  expect(examplesOf(text)).toHaveLength(4);
+  await follow(text, (got, printed) => expect(got).toEqual(printed));
+});
+
+test("docs/hooks.md: the configuration is good", async () => {
+  const [, hooked = ""] = /```json\n([^]*?)```/.exec(readText("docs/hooks.md")) ?? [];
+  expect(hooked).toContain("{{record.");
+  const project = JSON.stringify({ database: { url: `sqlite:${join(folder, "demo.db")}` } });
+  const files = new Map([
+    ["demo/project.json", project],
+    ["demo/hooked.json", hooked],
+  ]);
+  const { faults } = await checkConfig({ files, env: {} });
+  expect(faults).toEqual([]);
+});
+
+test("docs/workflows.md: each command gives the answer that stands below it", async () => {
+  const text = readText("docs/workflows.md");
+  expect(examplesOf(text).length).toBeGreaterThan(3);
+  await follow(text, (got, printed) => expect(got).toMatchObject(printed));
+});
+
+/** Sends the page's examples, one after the other, as a reader would, and holds each answer against the printed one. */
+async function follow(
+  text: string,
+  compare: (got: object, printed: object) => void,
+): Promise<void> {
+  for (const { path, headers, body, answer } of examplesOf(text)) {
+    const response = await demo.app.request(path, { method: "POST", headers, body });
+    compare(withoutChance(await response.json()) as object, withoutChance(answer) as object);
+  }
+}
+
 let demo: Service;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "rowgate-docs-"));
   createDemo(join(folder, "demo.db"));
-  const names = readdirSync(join(root, "configs/demo")).filter((name) => name.endsWith(".json"));
-  const files = new Map(names.map((name) => [`demo/${name}`, readText(`configs/demo/${name}`)]));
+  const files = await readConfigFiles(join(root, "configs"));
+  const importComponent = importFrom(join(root, "configs"));
   const env = { DEMO_DATABASE_URL: `sqlite:${join(folder, "demo.db")}` };
-  demo = await openService({ files, env, log: createLog("silent") });
+  demo = await openService({ files, env, log: createLog("silent"), importComponent });
   await demo.ready;
 });
 afterAll(async () => {

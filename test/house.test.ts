@@ -30,6 +30,7 @@ const folders: Record<string, Folder> = {
   jobs: { project: ["core", "jobs"], packages: ["bullmq", "ioredis", "exceljs", "node:"] },
   app: { project: ["core", "app"], packages: ["hono", "@hono/zod-validator", "zod"] },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
+  "app/outbound": { project: ["core", "app/outbound"], packages: ["node:"] },
 };
 
 /** Where the parts are put together, or the outer world comes in: these may import everything. */
@@ -71,6 +72,13 @@ describe("the sources", () => {
   });
 });
 
+test("the components of the demo import types, and nothing that runs", () => {
+  const paths = globSync("configs/*/components/**/*.{ts,mts,js,mjs}", { cwd: root });
+  expect(paths.length).toBeGreaterThan(0);
+  const files = paths.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  expect(runtimeImports(files)).toEqual([]);
+});
+
 test("no folder is a drawer for everything", () => {
   const drawers = globSync("{app,core,db,jobs,configs,test,bench}/**/{utils,helpers,common,lib}", {
     cwd: root,
@@ -107,6 +115,20 @@ describe("the rules find", () => {
     ["a comment that looks like an import", file("core/a.ts", `// import "hono";`)],
   ])("nothing in %s", (_, source) => {
     expect(importFaults([source])).toEqual([]);
+  });
+
+  test("an import that runs in a component, and no import of types", () => {
+    const found = [
+      `import { HookError } from "../../../core/hook.ts";`,
+      `import { type HookContext, HookError } from "../../../core/hook.ts";`,
+      `import "node:fs";`,
+      `export * from "./words.ts";`,
+      `const fs = await import("node:fs");`,
+    ];
+    const path = "configs/demo/components/a.ts";
+    for (const code of found) expect(runtimeImports([file(path, code)]), code).toHaveLength(1);
+    const types = `import type { HookContext } from "../../../core/hook.ts"; export const a = 1;`;
+    expect(runtimeImports([file(path, types)])).toEqual([]);
   });
 
   test("a cycle of types", () => {
@@ -154,6 +176,18 @@ function importFaults(all: readonly Source[]): string[] {
       .filter(({ target }) => !isAllowed(folder, source.path, target))
       .map(({ target }) => `${source.path} may not import ${target}`);
   });
+}
+
+/** Imports that are still there when the types are gone. */
+function runtimeImports(all: readonly Source[]): string[] {
+  return all.flatMap((source) =>
+    nodesOf(source)
+      .filter(({ type, source: target, importKind, exportKind }) => {
+        const passes = type === "ImportExpression" || (/^(Import|Export)/.test(type) && target);
+        return passes && importKind !== "type" && exportKind !== "type";
+      })
+      .map(({ type }) => `${source.path} has an ${type}`),
+  );
 }
 
 function isAllowed(folder: Folder, from: string, target: string): boolean {
@@ -289,5 +323,6 @@ const isRelative = (target: string): boolean => target.startsWith(".");
 const resolve = (from: string, target: string): string => join(dirname(from), target);
 /** The folder whose rules hold for the file. */
 const folderOf = (path: string): string =>
-  path.startsWith("app/stores/") ? "app/stores" : topFolder(path);
+  Object.keys(folders).find((folder) => folder.includes("/") && path.startsWith(`${folder}/`)) ??
+  topFolder(path);
 const topFolder = (path: string): string => path.split("/")[0] ?? "";

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfigFiles } from "../app/config-files.ts";
+import { importFrom, readConfigFiles } from "../app/config-files.ts";
 import { createLog } from "../app/log.ts";
 import { listen, type Listening } from "../app/node.ts";
 import { openService } from "../app/wire.ts";
@@ -23,7 +23,10 @@ beforeAll(async () => {
   createDemo(database);
   const env = { DEMO_DATABASE_URL: `sqlite:${database}`, PORT: "0" };
   const files = await readConfigFiles(join(root, "configs"));
-  listening = await listen(await openService({ files, env, log: createLog("silent") }));
+  const importComponent = importFrom(join(root, "configs"));
+  listening = await listen(
+    await openService({ files, env, log: createLog("silent"), importComponent }),
+  );
 });
 
 afterAll(async () => {

@@ -18,15 +18,7 @@ import { etagOf } from "../etag.ts";
 import { ExactNumber } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Queries, Row } from "../ports.ts";
-import {
-  keyOf,
-  lockUnchanged,
-  noSuchRecord,
-  readBack,
-  recordPlan,
-  type RecordPlan,
-  updateAudit,
-} from "../record.ts";
+import { changeRecord, noSuchRecord, recordPlan, type RecordPlan, updateAudit } from "../record.ts";
 import {
   allOf,
   type Assignment,
@@ -34,9 +26,9 @@ import {
   equals,
   type Scalar,
   sourceOf,
+  type UpdateOne,
 } from "../statement.ts";
 import { closest } from "../closest.ts";
-import { isOneStatement } from "./update.ts";
 
 interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;
@@ -60,34 +52,18 @@ export const adjust = defineAction<AdjustNeeds>({
   },
 
   async run(call, plan) {
-    const keyValue = keyOf(call, plan.write.key);
-    const changes = parseAdjustments(call.body, plan.adjust);
-    const { table, key, shown } = plan.write;
-    const adds: Assignment[] = changes.map(({ field, delta }) => ({
-      kind: "add",
-      column: field.column,
-      delta,
-    }));
-    const statement = {
-      kind: "update",
-      table,
-      key,
-      keyValue,
-      guard: allOf(...changes.flatMap(guardOf)),
-      set: [...adds, ...updateAudit(plan, call)],
-      returning: [...shown.values()],
-    } as const;
-
-    await call.locks.guardWrite(plan.write, [keyValue]);
-    const store = async (queries: Queries) => {
-      if (call.ifMatch !== null) await lockUnchanged(call, plan, keyValue, queries);
-      const row = await queries.updateOne(statement);
-      if (!row) throw await refusal(call, { plan, keyValue, changes }, queries);
-      return readBack(row, plan, queries);
-    };
-    const record = isOneStatement(call, plan)
-      ? await store(call.session)
-      : await call.session.tx(store);
+    const record = await changeRecord(call, plan, {
+      events: { before: "onBeforeAdjust", after: "onAfterAdjust" },
+      prepare(asked, keyValue) {
+        const changes = parseAdjustments(asked.body, plan.adjust);
+        const statement = statementOf(asked, plan, { keyValue, changes });
+        return async (queries) => {
+          const row = await queries.updateOne(statement);
+          if (!row) throw await refusal(call, { plan, keyValue, changes }, queries);
+          return row;
+        };
+      },
+    });
     return {
       status: 200,
       body: { message: `${call.entity.name} data successfully adjusted`, data: record },
@@ -95,6 +71,28 @@ export const adjust = defineAction<AdjustNeeds>({
     };
   },
 });
+
+function statementOf(
+  call: Call,
+  plan: AdjustNeeds,
+  { keyValue, changes }: { keyValue: Scalar; changes: readonly Change[] },
+): UpdateOne {
+  const { table, key, shown } = plan.write;
+  const adds: Assignment[] = changes.map(({ field, delta }) => ({
+    kind: "add",
+    column: field.column,
+    delta,
+  }));
+  return {
+    kind: "update",
+    table,
+    key,
+    keyValue,
+    guard: allOf(...changes.flatMap(guardOf)),
+    set: [...adds, ...updateAudit(plan, call)],
+    returning: [...shown.values()],
+  };
+}
 
 function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Change[] {
   const items = body["adjustments"];

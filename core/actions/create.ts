@@ -3,10 +3,10 @@ import { type Call, defineAction } from "../action.ts";
 import type { Column, Columns } from "../column.ts";
 import { type FieldErrors, validationFailed } from "../errors.ts";
 import { etagOf } from "../etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../events.ts";
 import type { Queries, Row } from "../ports.ts";
-import { createAudit, readBack, recordPlan, type RecordPlan } from "../record.ts";
+import { createAudit, newKey, readBack, recordPlan, type RecordPlan } from "../record.ts";
 import type { Insert, Scalar } from "../statement.ts";
-import { accept } from "../values.ts";
 
 interface CreateNeeds extends RecordPlan {
   /** The key alone: it has rules of its own, and is checked apart. */
@@ -25,13 +25,22 @@ export const create = defineAction<CreateNeeds>({
   },
 
   async run(call, plan) {
-    const insert = insertOf(call, plan);
-    const store = async (queries: Queries) =>
-      readBack(onlyRow(await queries.insert(insert)), plan, queries);
-    const record = plan.write.readBack ? await call.session.tx(store) : await store(call.session);
+    const { entity, session } = call;
+    // A wrong body is refused before anything is done, unless a handler may still put it right.
+    const ready = hasHandlers(entity, "onBeforeInsert") ? null : insertOf(call, plan);
+    const store = async (queries: Queries) => {
+      const data = await runBefore(call, queries, { event: "onBeforeInsert", data: call.body });
+      const insert = ready ?? insertOf({ ...call, body: data }, plan);
+      const record = await readBack(onlyRow(await queries.insert(insert)), plan, queries);
+      await runAfter(call, queries, { event: "onAfterInsert", data, record });
+      return record;
+    };
+    const isOneStatement =
+      !plan.write.readBack && !hasHandlers(entity, "onBeforeInsert", "onAfterInsert");
+    const record = isOneStatement ? await store(session) : await session.tx(store);
     return {
       status: 201,
-      body: { message: `${call.entity.name} data successfully added`, data: record },
+      body: { message: `${entity.name} data successfully added`, data: record },
       etag: etagOf(record, plan.read),
     };
   },
@@ -42,8 +51,9 @@ function insertOf(call: Call, plan: CreateNeeds): Insert {
   const checked = call.entity.rules.check(call.body, "create", writable);
   const errors: FieldErrors = { ...checked.errors };
   const values = new Map<Column, Scalar>();
-  const newKey = keyFor(call, plan, errors);
-  if (newKey !== null) values.set(key, newKey);
+  const { keyColumns } = plan;
+  const keyValue = newKey(call, { key, keyColumns, rules: call.entity.rules }, errors);
+  if (keyValue !== null) values.set(key, keyValue);
   for (const [column, value] of checked.values) values.set(column, value);
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   for (const [column, value] of createAudit(plan, call)) values.set(column, value);
@@ -55,26 +65,6 @@ function insertOf(call: Call, plan: CreateNeeds): Insert {
     rows: [[...values.values()]],
     returning: [...shown.values()],
   };
-}
-
-/** The new record's key; null leaves it to the database. A key that nobody can make is a fault on its field. */
-function keyFor(
-  call: Call,
-  { write: { key }, keyColumns }: CreateNeeds,
-  errors: FieldErrors,
-): Scalar {
-  const sent = Object.hasOwn(call.body, key.name) ? call.body[key.name] : undefined;
-  if (sent !== undefined && sent !== null && sent !== "" && sent !== "-") {
-    const checked = call.entity.rules.check(call.body, "create", keyColumns);
-    Object.assign(errors, checked.errors);
-    return checked.values.get(key) ?? null;
-  }
-  const isTextual = key.type === "text" || key.type === "uuid";
-  if (!isTextual && (key.generated === "identity" || key.hasDefault)) return null;
-  const made = isTextual ? accept(key, call.newId()) : null;
-  if (made?.ok) return made.value;
-  errors[key.name] = ["is required"];
-  return null;
 }
 
 function onlyRow(rows: Row[]): Row {

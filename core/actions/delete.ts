@@ -1,10 +1,12 @@
 /** delete: removes every record that matches, its details first where the configuration says so, and answers what it removed. */
 import { type Call, defineAction } from "../action.ts";
+import type { Column } from "../column.ts";
 import type { Cascade } from "../entity.ts";
 import { AppError, invalidPayload } from "../errors.ts";
+import { hasHandlers, runAfter, runBefore } from "../events.ts";
 import { limits } from "../limits.ts";
 import type { Queries, Row } from "../ports.ts";
-import { lockUnchanged, noSuchRecord, recordPlan, type RecordPlan } from "../record.ts";
+import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../record.ts";
 import { allOf, type Condition, type Scalar, sourceOf } from "../statement.ts";
 import { comparand, parseEqualities } from "../where.ts";
 
@@ -20,22 +22,23 @@ export const deleteRecords = defineAction<RecordPlan>({
     const where = allOf(...conditions);
     if (where === null) throw invalidPayload("where is required");
 
+    const isWatched = hasHandlers(call.entity, "onBeforeDelete", "onAfterDelete");
     const parts = call.locks.guardsWrites ? await guardMatching(call, plan, where) : [where];
-    const { table, key, shown, cascade } = plan.write;
     const remove = async (queries: Queries) => {
-      if (call.ifMatch !== null)
-        await lockUnchanged(call, plan, namedKey(conditions, plan), queries);
-      const removed: Row[] = [];
+      if (call.ifMatch !== null) await lockRecord(call, plan, namedKey(conditions, plan), queries);
+      const items: Row[] = [];
       for (const part of parts) {
-        if (cascade) await removeDetails(plan, cascade, part, queries);
-        const statement = { kind: "delete", table, key, where: part } as const;
-        removed.push(...(await queries.delete({ ...statement, returning: [...shown.values()] })));
+        const removed = isWatched
+          ? await removeWatched(call, plan, { where: part, tx: queries })
+          : await removeAll(plan, part, queries);
+        items.push(...removed);
       }
-      return removed;
+      if (items.length === 0) throw noSuchRecord(call.entity);
+      return items;
     };
-    const inOneStatement = call.ifMatch === null && cascade === null && parts.length === 1;
+    const isPlain = call.ifMatch === null && plan.write.cascades.length === 0 && !isWatched;
+    const inOneStatement = isPlain && parts.length === 1;
     const items = inOneStatement ? await remove(call.session) : await call.session.tx(remove);
-    if (items.length === 0) throw noSuchRecord(call.entity);
     return {
       status: 200,
       body: {
@@ -85,36 +88,78 @@ function namedKey(conditions: readonly Condition[], plan: RecordPlan): Scalar {
   );
 }
 
-/** Deletes the details of all matching headers; the headers stay locked until their turn. */
-async function removeDetails(
+async function removeAll(plan: RecordPlan, where: Condition, queries: Queries): Promise<Row[]> {
+  const { table, key, shown, cascades } = plan.write;
+  if (cascades.length > 0) {
+    // The headers stay locked until their turn.
+    const headers = await lockedRows(plan, { where, columns: [key] }, queries);
+    await removeDetails(cascades, keysOf(plan, headers), queries);
+  }
+  return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
+}
+
+/** Handlers see every record that goes, one by one, and no other goes: what they do may make further ones match. */
+async function removeWatched(
+  call: Call,
   plan: RecordPlan,
-  cascade: Cascade,
-  where: Condition,
+  { where, tx }: { where: Condition; tx: Queries },
+): Promise<Row[]> {
+  const { table, key, shown, cascades } = plan.write;
+  const data = { where: call.body["where"] };
+  // With their keys, also where answers hide those.
+  const columns = [...new Set([...shown.values(), key])];
+  const rows = await lockedRows(plan, { where, columns }, tx);
+  for (const row of rows) {
+    const oldRecord = shownOf(row, plan);
+    await runBefore(call, tx, { event: "onBeforeDelete", data, oldRecord });
+  }
+  const keys = keysOf(plan, rows);
+  await removeDetails(cascades, keys, tx);
+  const items: Row[] = [];
+  for (const values of partsOf(keys)) {
+    const among = { kind: "in", column: key, values, negated: false } as const;
+    const returning = [...shown.values()];
+    items.push(...(await tx.delete({ kind: "delete", table, key, where: among, returning })));
+  }
+  for (const oldRecord of items)
+    await runAfter(call, tx, { event: "onAfterDelete", data, oldRecord, record: null });
+  return items;
+}
+
+/** Locked until the transaction ends. */
+function lockedRows(
+  { write }: RecordPlan,
+  { where, columns }: { where: Condition; columns: readonly Column[] },
+  tx: Queries,
+): Promise<Row[]> {
+  const source = sourceOf(write.table);
+  const page = { sort: [], limit: null, offset: 0 };
+  return tx.all({ kind: "select", source, columns, where, ...page, lock: true });
+}
+
+const keysOf = ({ write: { key } }: RecordPlan, rows: readonly Row[]): Scalar[] =>
+  rows.map((row) => comparand(key, row[key.name]));
+
+const shownOf = (row: Row, { write: { key, shown } }: RecordPlan): Row =>
+  shown.has(key.name)
+    ? row
+    : Object.fromEntries(Object.entries(row).filter(([name]) => shown.has(name)));
+
+async function removeDetails(
+  cascades: readonly Cascade[],
+  headers: readonly Scalar[],
   tx: Queries,
 ): Promise<void> {
-  const { table, key } = plan.write;
-  const source = sourceOf(table);
-  const select = {
-    kind: "select",
-    source,
-    columns: [key],
-    where,
-    sort: [],
-    limit: null,
-    offset: 0,
-    lock: true,
-  } as const;
-  const headers = await tx.all(select);
-  for (let at = 0; at < headers.length; at += limits.inValuesMax) {
-    const values = headers
-      .slice(at, at + limits.inValuesMax)
-      .map((row: Row) => comparand(key, row[key.name]));
-    await tx.delete({
-      kind: "delete",
-      table: cascade.table,
-      key: cascade.key,
-      where: { kind: "in", column: cascade.foreignKey, values, negated: false },
-      returning: [],
-    });
+  for (const { table, key, foreignKey } of cascades) {
+    for (const values of partsOf(headers)) {
+      const where = { kind: "in", column: foreignKey, values, negated: false } as const;
+      await tx.delete({ kind: "delete", table, key, where, returning: [] });
+    }
   }
+}
+
+/** As many keys as one IN takes. */
+function* partsOf(keys: readonly Scalar[]): Generator<readonly Scalar[]> {
+  for (let at = 0; at < keys.length; at += limits.inValuesMax)
+    yield keys.slice(at, at + limits.inValuesMax);
 }

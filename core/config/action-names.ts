@@ -17,6 +17,7 @@ export const catalogActions = [
   "read-composite",
   "update-composite",
   "change-status",
+  "next-statuses",
   "export",
   "export-status",
   "export-download",
@@ -61,6 +62,9 @@ export const compositeActions: readonly ActionName[] = [
   "read-composite",
   "update-composite",
 ];
+
+/** They work with the status of one record, so they too need a table and its key. */
+export const workflowActions: readonly ActionName[] = ["change-status", "next-statuses"];
 
 /** One call of these changes several rows, and must be able to undo all of them. */
 export const multiRowActions: readonly ActionName[] = [

@@ -197,45 +197,73 @@ function nameAuditColumns({ root, moved }: Draft): void {
 }
 
 function carryMasterDetail({ root, moved }: Draft): void {
-  if (isMembers(root["masterDetail"]) && root["masterDetail"]["enabled"] === false)
-    delete root["masterDetail"];
+  const written = root["masterDetail"];
+  if (Array.isArray(written)) {
+    const kept = [...written.entries()].filter(([, entry]) => !isSwitchedOff(entry));
+    root["masterDetail"] = kept.map(([, entry]) => entry);
+    for (const [at, [from, entry]] of kept.entries()) {
+      const base = ["masterDetail", at];
+      if (at !== from) moved(base, ["masterDetail", from]);
+      if (isMembers(entry)) carryDetails(entry, { base, outer: { holder: entry, base } }, moved);
+    }
+    return;
+  }
+  if (isSwitchedOff(written)) delete root["masterDetail"];
   const master = root["masterDetail"];
   if (!isMembers(master)) return;
+  const base = ["masterDetail"];
+  carry({ holder: root, name: "cascadeDelete", base: [] }, { holder: master, base }, moved);
+  carryDetails(master, { base, outer: { holder: root, base: [] } }, moved);
+}
+
+const isSwitchedOff = (master: unknown): boolean =>
+  isMembers(master) && master["enabled"] === false;
+
+/** What stands inside detailConfig and belongs around it; `outer` is where the detailQuery goes. */
+function carryDetails(
+  master: Members,
+  { base, outer }: { base: Path; outer: { holder: Members; base: Path } },
+  moved: Draft["moved"],
+): void {
   delete master["enabled"];
   for (const name of harmless.masterDetail) delete master[name];
-  carry(
-    { holder: root, name: "cascadeDelete", base: [] },
-    { holder: master, base: ["masterDetail"] },
-    moved,
-  );
-
   const detail = master["detailConfig"];
   if (!isMembers(detail)) return;
-  const from = ["masterDetail", "detailConfig"];
+  const from = [...base, "detailConfig"];
   if (detail["tableName"] !== undefined && master["detailTable"] === undefined) {
     master["detailTable"] = detail["tableName"];
-    moved(["masterDetail", "detailTable"], [...from, "tableName"]);
+    moved([...base, "detailTable"], [...from, "tableName"]);
   }
   delete detail["tableName"];
-  carry(
-    { holder: detail, name: "foreignKey", base: from },
-    { holder: master, base: ["masterDetail"] },
-    moved,
-  );
-  carry({ holder: detail, name: "detailQuery", base: from }, { holder: root, base: [] }, moved);
+  carry({ holder: detail, name: "foreignKey", base: from }, { holder: master, base }, moved);
+  carry({ holder: detail, name: "detailQuery", base: from }, outer, moved);
   normaliseRules(detail, from, moved);
 }
 
-/** autoCalculateFields and headerCalculations -> calculation. */
-function carryCalculations({ root, moved, refuse }: Draft): void {
-  const master = isMembers(root["masterDetail"]) ? root["masterDetail"] : {};
-  const detail = isMembers(master["detailConfig"]) ? master["detailConfig"] : {};
-  const calculation: Members = isMembers(root["calculation"]) ? root["calculation"] : {};
-  const places: readonly (readonly [Members, Path])[] = [
-    [detail, ["masterDetail", "detailConfig"]],
-    [master, ["masterDetail"]],
-    [root, []],
-  ];
+/** autoCalculateFields and headerCalculations -> calculation, of the endpoint or of one of several kinds of details. */
+function carryCalculations(draft: Draft): void {
+  const { root } = draft;
+  const written = root["masterDetail"];
+  const several = Array.isArray(written) ? written.filter(isMembers) : [];
+  for (const [at, entry] of several.entries())
+    carryFormulas(draft, entry, [...placesOf(entry, ["masterDetail", at])]);
+  const master = isMembers(written) ? written : {};
+  carryFormulas(draft, root, [...placesOf(master, ["masterDetail"]), [root, []]]);
+}
+
+/** Where the formulas of details may stand. */
+const placesOf = (master: Members, base: Path): (readonly [Members, Path])[] => [
+  [isMembers(master["detailConfig"]) ? master["detailConfig"] : {}, [...base, "detailConfig"]],
+  [master, base],
+];
+
+function carryFormulas(
+  { moved, refuse }: Draft,
+  target: Members,
+  places: readonly (readonly [Members, Path])[],
+): void {
+  const calculation: Members = isMembers(target["calculation"]) ? target["calculation"] : {};
+  const targetBase = places.find(([holder]) => holder === target)?.[1] ?? [];
   for (const [holder, base] of places) {
     take(holder, base, "autoCalculateFields", "detail", (text) => text);
     take(holder, base, "headerCalculations", "header", headerFormula);
@@ -265,10 +293,10 @@ function carryCalculations({ root, moved, refuse }: Draft): void {
         continue;
       }
       formulas[String(field)] = formula;
-      moved(["calculation", part, String(field)], from);
+      moved([...targetBase, "calculation", part, String(field)], from);
     }
     calculation[part] = formulas;
-    root["calculation"] = calculation;
+    target["calculation"] = calculation;
   }
 }
 

@@ -10,24 +10,19 @@ import type { Catalog } from "../ports.ts";
 import { compileRules } from "../rules.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
+import { handlersOf, type ImportComponent } from "./components-plan.ts";
+import { compositeOf } from "./composite-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
-import {
-  adjustOf,
-  auditOf,
-  cascadeOf,
-  forEverybody,
-  readingOf,
-  scopeOf,
-  type Reading,
-} from "./plans.ts";
+import { adjustOf, auditOf, forEverybody, readingOf, scopeOf, type Reading } from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt, refuseUnsafe, unsafeProjectSettings } from "./unbuilt.ts";
+import { workflowOf } from "./workflow-plan.ts";
 
 export interface Compiled {
   /** By endpoint name; those without faults. */
@@ -37,20 +32,28 @@ export interface Compiled {
   readonly notices: readonly string[];
 }
 
-/**
- * Compiles every endpoint of a project against its database. `actions`: names of the actions that are built; others
- * may be switched on, and are named in the notices. Rejects only as the catalog does (`unavailable`).
- */
+export interface CompileOptions {
+  /** Names of the actions that are built; others may be switched on, and are named in the notices. */
+  readonly actions: ReadonlySet<string>;
+  /** Absent: no file of handlers can be loaded. */
+  readonly importComponent?: ImportComponent | undefined;
+}
+
+const noComponents: ImportComponent = async () => {
+  throw new Error("the service was started without a way to load components");
+};
+
+/** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */
 export async function compileProject(
   config: ProjectConfig,
   catalog: Catalog,
-  { actions }: { actions: ReadonlySet<string> },
+  { actions, importComponent = noComponents }: CompileOptions,
 ): Promise<Compiled> {
   const asked = remembering(catalog);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
-      return { survey, ...(await compileEntity(survey, endpoint, actions)) };
+      return { survey, ...(await compileEntity(survey, endpoint, { actions, importComponent })) };
     }),
   );
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
@@ -71,7 +74,7 @@ export async function compileProject(
 async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
-  built: ReadonlySet<string>,
+  { actions: built, importComponent }: CompileOptions & { importComponent: ImportComponent },
 ): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
   const { payload } = survey;
   const enabled = new Set(
@@ -79,12 +82,16 @@ async function compileEntity(
   );
   for (const name of enabled)
     if (!built.has(name)) survey.notice(`action ${name} is not available in this version`);
+  // Whoever may change a status may ask which can follow, unless the configuration says no.
+  if (enabled.has("change-status") && payload.action["next-statuses"] !== false)
+    enabled.add("next-statuses");
   refuseUnsafe(survey);
 
   const found =
     payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
   const foundReading = await readingOf(survey, found);
   const rules = rulesOf(survey, found, foundReading);
+  const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
   const reading = foundReading && {
     ...foundReading,
@@ -105,12 +112,22 @@ async function compileEntity(
   const audit = table ? auditOf(survey, table.columns) : noAudit;
   const shown = table ? shownColumns(survey, table, keyName, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
-  const write = await writePlan(survey, table, { keyName, shown, audit, reading });
+  const headed = writePlan(survey, table, { keyName, shown, audit, reading });
+  const composite = await compositeOf(survey, enabled, {
+    table,
+    key: (table ?? reading)?.columns.get(keyName ?? "") ?? null,
+    isKeyRead: reading?.columns.has(keyName ?? "") ?? false,
+    audit,
+    writable: headed?.writable ?? none,
+  });
+  const write = headed && { ...headed, cascades: composite.cascades };
   const read = reading && readPlan(survey, reading, { keyName, shown, dependencies });
   const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
   const lookup = read && reading && lookupOf(survey, reading, read, keyName);
   const grid = gridOf(survey, { query, table, keyName, shown, dependencies });
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
+  const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
+  const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
 
   const entity: Entity = {
@@ -125,11 +142,14 @@ async function compileEntity(
     enabled,
     read,
     write,
-    rules: Object.freeze(compileRules(rules)),
+    rules: compiledRules,
     adjust,
     lookup,
     grid,
+    composite: composite.plan,
     aggregate,
+    workflow,
+    handlers,
   };
   return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
 }
@@ -210,11 +230,11 @@ function shownColumns(
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-async function writePlan(
+function writePlan(
   survey: Survey,
   table: Table | null,
   own: { keyName: string | null; shown: Columns; audit: AuditColumns; reading: Reading | null },
-): Promise<WritePlan | null> {
+): Omit<WritePlan, "cascades"> | null {
   const { payload } = survey;
   const { keyName, shown, audit, reading } = own;
   const key = keyName === null ? undefined : table?.columns.get(keyName);
@@ -229,7 +249,6 @@ async function writePlan(
     shown,
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
-    cascade: await cascadeOf(survey),
     readBack: reading !== null && reading.property !== "tableName" && reading.columns.has(key.name),
   };
 }

@@ -97,7 +97,10 @@ function buildEndpointFile(): z.ZodType {
         .union([z.boolean(), first.auditColumns.extend(others(auditAliases))])
         .optional()
         .describe(shape.auditColumns.description!),
-      masterDetail: masterDetail.optional().describe(shape.masterDetail.description!),
+      masterDetail: z
+        .union([masterDetail, z.array(masterDetail).min(1)])
+        .optional()
+        .describe(shape.masterDetail.description!),
       cascadeDelete: other("masterDetail.cascadeDelete").optional(),
       workflow: first.workflow
         .extend({

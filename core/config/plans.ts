@@ -5,7 +5,7 @@
  */
 import { compareDecimals, normalDecimal } from "../decimal.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
-import type { AdjustField, AdjustPlan, AuditColumns, Cascade } from "../entity.ts";
+import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { allOf, sourceOf, type Condition } from "../statement.ts";
 import { parseWhere } from "../where.ts";
@@ -95,11 +95,20 @@ export function scopeOf(
 /** What the service writes into created_by and updated_by must fit. */
 const actorLengthMin = "Update from API".length;
 
+/** Whether the column can hold what the service puts into that audit column. */
+export function fitsAudit(property: keyof AuditColumns, column: Column): boolean {
+  if (column.generated !== "none") return false;
+  return property.endsWith("At")
+    ? column.type === "timestamp" || column.type === "text"
+    : column.type === "text" && (column.lengthMax ?? Infinity) >= actorLengthMin;
+}
+
 /** The audit columns that there are and that can hold what the service puts there. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
-  const isFilled =
-    action["create"] === true || action["update"] === true || action["adjust"] === true;
+  const isFilled = ["create", "update", "adjust", "change-status"].some(
+    (name) => action[name] === true,
+  );
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
     if (names === false) return null;
     const given = names[property];
@@ -109,12 +118,8 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
         survey.notice(`auditColumns.${property}: the table has no column ${given}; it is skipped`);
       return null;
     }
-    const isTime = property.endsWith("At");
-    const fits = isTime
-      ? column.type === "timestamp" || column.type === "text"
-      : column.type === "text" && (column.lengthMax ?? Infinity) >= actorLengthMin;
-    if (fits && column.generated === "none") return column;
-    const expected = isTime
+    if (fitsAudit(property, column)) return column;
+    const expected = property.endsWith("At")
       ? "a timestamp or text column"
       : `a text column of ${actorLengthMin} characters or more`;
     if (given !== undefined) survey.fault(["auditColumns", property], { expected });
@@ -166,32 +171,6 @@ export function adjustOf(
     fields.set(name, { column, min: least });
   }
   return { reasonRequired: config.reasonRequired, fields };
-}
-
-/** The details that a delete removes with their header. */
-export async function cascadeOf(survey: Survey): Promise<Cascade | null> {
-  const config = survey.payload.masterDetail;
-  if (!config?.cascadeDelete) return null;
-  // Faults of the names are found where masterDetail itself is checked.
-  const table = await survey.table(config.detailTable, ["masterDetail", "detailTable"]);
-  const foreignKey = table?.columns.get(config.foreignKey);
-  if (!table || !foreignKey) return null;
-  const keyName =
-    config.detailConfig.primaryKey ??
-    (table.primaryKey.length === 1 ? table.primaryKey[0] : undefined);
-  if (table.kind !== "table")
-    survey.fault(["masterDetail", "detailTable"], { found: "a view", expected: "a table" });
-  if (!table.transactional) {
-    survey.fault(["masterDetail", "cascadeDelete"], {
-      found: `true, and the storage of ${table.name} cannot undo a half-done delete`,
-      expected: "a detail table whose storage has transactions",
-    });
-  }
-  return {
-    table,
-    foreignKey,
-    key: (keyName === undefined ? undefined : table.columns.get(keyName)) ?? null,
-  };
 }
 
 /** The list that holds for every caller; lists per role are refused elsewhere. */

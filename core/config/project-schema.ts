@@ -73,10 +73,21 @@ const jobs = z.strictObject({
 
 const hooks = z.strictObject({
   allowedHosts: z
-    .array(z.string().min(1))
+    .array(
+      z
+        .string()
+        .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}$/, {
+          error: "host:port, as localhost:8080 or [::1]:8080",
+          abort: true,
+        })
+        .refine((entry) => URL.canParse(`http://${entry}`), "a host and a port that exist"),
+    )
     .default([])
     .describe("host:port of private addresses that hooks may call."),
-  timeoutMs: milliseconds
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(600_000)
     .default(10_000)
     .describe("How long a hook may take, unless it says so itself."),
 });

@@ -17,11 +17,47 @@ export function singleStatement(sql: string): QueryText {
   return plain.ok || !sql.includes("\\") ? plain : read(sql, true);
 }
 
-/** Whether the text, outside of literals and comments, has the parameter of a detailQuery. */
-export function hasHeaderParameter(sql: string): boolean {
-  return [...tokens(sql, false)].some(
-    ({ kind, text }) => kind === "code" && /(?<!:):header_id\b|\$1\b|\?/.test(text),
-  );
+/**
+ * The texts around the header's key in a detailQuery, which stands as `:header_id`, else as `$1`, else as `?`, outside of literals,
+ * quoted names, comments and casts. One text alone: there is no such place.
+ */
+export function aroundHeaderKey(stretches: readonly Stretch[]): string[] {
+  const isUsed = (name: RegExp) => stretches.some(({ isCode, text }) => isCode && name.test(text));
+  const name = headerKeyNames.find(isUsed);
+  const texts = [""];
+  for (const { isCode, text } of stretches) {
+    const [first = "", ...others] = isCode && name ? text.split(name) : [text];
+    texts.push(texts.pop()! + first, ...others);
+  }
+  return texts;
+}
+
+/** A question mark may be an operator where another form is in use. */
+const headerKeyNames = [/(?<![:\w]):header_id\b/, /(?<!\w)\$1(?!\d)/, /\?/];
+
+/** A stretch of SQL: code, or a literal, quoted name or comment. */
+export interface Stretch {
+  readonly isCode: boolean;
+  readonly text: string;
+}
+
+/** The text in stretches that alternate. Null when a backslash in it decides, by engine, where a literal ends. */
+export function stretchesOf(sql: string): readonly Stretch[] | null {
+  const plain = merged(tokens(sql, false));
+  if (!sql.includes("\\")) return plain;
+  const escaped = merged(tokens(sql, true));
+  return JSON.stringify(plain) === JSON.stringify(escaped) ? plain : null;
+}
+
+function merged(found: Iterable<Token>): Stretch[] {
+  const stretches: { isCode: boolean; text: string }[] = [];
+  for (const { kind, text } of found) {
+    const isCode = kind === "code";
+    const last = stretches.at(-1);
+    if (last?.isCode === isCode) last.text += text;
+    else stretches.push({ isCode, text });
+  }
+  return stretches;
 }
 
 function read(sql: string, backslash: boolean): QueryText {

@@ -8,6 +8,7 @@ import {
   compositeActions,
   multiRowActions,
   readingActions,
+  workflowActions,
   writingActions,
   type ActionName,
 } from "./action-names.ts";
@@ -73,7 +74,7 @@ export function checkActions(
   const { payload } = survey;
   const on = (names: readonly ActionName[]): ActionName[] =>
     names.filter((name) => enabled.has(name));
-  const writes = on(writingActions);
+  const writes = [...new Set(on([...writingActions, ...workflowActions]))];
   const who = writes.join(", ");
   if (writes.length > 0 && payload.tableName === undefined) {
     survey.fault(["tableName"], { expected: `the table for ${who}` });
@@ -110,16 +111,17 @@ export function checkActions(
     });
   }
   if (
-    enabled.has("change-status") &&
+    on(workflowActions).length > 0 &&
     payload.workflow === undefined &&
     found &&
     !found.columns.has("status")
   ) {
     survey.fault(["workflow"], {
-      expected: "a workflow.statusField for change-status: the table has no column status",
+      expected: `a workflow.statusField for ${on(workflowActions).join(", ")}: the table has no column status`,
     });
   }
-  checkTransactions(survey, on(multiRowActions), found);
+  // A hook that fails after the change must be able to undo it.
+  checkTransactions(survey, on([...multiRowActions, "change-status"]), found);
 }
 
 function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | null): void {
@@ -163,6 +165,13 @@ function checkTransactions(
   const expected = "a table whose storage has transactions";
   const found = `${table.name}, whose storage cannot undo a half-done change`;
   for (const name of names) survey.fault(["action", name], { found, expected });
-  if (survey.payload.masterDetail?.cascadeDelete)
-    survey.fault(["masterDetail", "cascadeDelete"], { found, expected });
+  const details = survey.payload.masterDetail ?? [];
+  const several = Array.isArray(details);
+  for (const [at, { cascadeDelete }] of (several ? details : [details]).entries()) {
+    if (cascadeDelete)
+      survey.fault(["masterDetail", ...(several ? [at] : []), "cascadeDelete"], {
+        found,
+        expected,
+      });
+  }
 }

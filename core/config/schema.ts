@@ -3,6 +3,7 @@
  * it is checked. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
  */
 import { z } from "zod";
+import { eventNames } from "../hook.ts";
 import { catalogActions } from "./action-names.ts";
 import { ruleSchema } from "./rule-schema.ts";
 
@@ -30,6 +31,17 @@ export const actionSwitches = z
   )
   .partial();
 
+const handlerNames = z
+  .strictObject(
+    Object.fromEntries(
+      eventNames.map((event) => [
+        event,
+        z.array(z.string().min(1)).describe(`Handlers of ${event}.`),
+      ]),
+    ),
+  )
+  .partial();
+
 export const detailConfig = z.strictObject({
   primaryKey: column.optional().describe("Key of the details; absent: as the database reports it."),
   fieldName: columns
@@ -40,6 +52,22 @@ export const detailConfig = z.strictObject({
   requiredFields: columns.default([]).describe("Fields that every new detail must have."),
 });
 
+const calculation = z
+  .strictObject({
+    detail: byColumn(z.string().min(1))
+      .default({})
+      .describe("Formulas over the columns of a detail."),
+    header: byColumn(z.string().min(1))
+      .default({})
+      .describe("COUNT(*), SUM, AVG, MIN or MAX of a column of the details."),
+  })
+  .optional()
+  .describe("Columns that the composites compute.");
+
+const detailQuery = sqlText
+  .optional()
+  .describe("Query of the details, with :header_id for the header's key: SQL or a file.");
+
 export const masterDetail = z.strictObject({
   detailTable: z.string().min(1).describe("Table of the details."),
   foreignKey: column.describe("Column of the details that holds the header's key."),
@@ -48,11 +76,16 @@ export const masterDetail = z.strictObject({
     .default(false)
     .describe("delete removes the details first, in the same transaction."),
   detailConfig: detailConfig.prefault({}),
+  detailQuery,
+  calculation,
 });
 
 export const hook = z.strictObject({
   name: z.string().min(1).describe("Shown in hooksExecuted."),
-  url: z.string().min(1).describe("Address to call; {{…}} in its path and query is replaced."),
+  url: z
+    .string()
+    .min(1)
+    .describe("Address to call, or a path of this service; {{…}} in it is replaced."),
   method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
   blocking: z
     .boolean()
@@ -176,9 +209,7 @@ export const endpointSchema = z
       .describe('Query to read from, before tableName: SQL, or "file:query/<name>.sql".'),
     datatablesQuery: sqlText.optional().describe("Query of the datatables action: SQL or a file."),
     exportQuery: sqlText.optional().describe("Query of the export: SQL or a file."),
-    detailQuery: sqlText
-      .optional()
-      .describe("Query of the details, with :header_id for the header's key: SQL or a file."),
+    detailQuery,
     primaryKey: column
       .optional()
       .describe("The key; absent: as the database reports it, else the first field."),
@@ -217,18 +248,11 @@ export const endpointSchema = z
       .union([z.literal(false), auditColumns])
       .default({})
       .describe("Other names of the columns that the service fills; false: it fills none."),
-    masterDetail: masterDetail.optional().describe("The details of this header."),
-    calculation: z
-      .strictObject({
-        detail: byColumn(z.string().min(1))
-          .default({})
-          .describe("Formulas over the columns of a detail."),
-        header: byColumn(z.string().min(1))
-          .default({})
-          .describe("COUNT(*), SUM, AVG, MIN or MAX of a column of the details."),
-      })
+    masterDetail: z
+      .union([masterDetail, z.array(masterDetail).min(1)])
       .optional()
-      .describe("Columns that the composites compute."),
+      .describe("The details of this header; a list where they are in several tables."),
+    calculation,
     workflow: workflow.optional().describe("Which status may follow which, and whom to call."),
     adjustConfig: z
       .strictObject({
@@ -263,10 +287,9 @@ export const endpointSchema = z
     dateTimeFields: byColumn(z.unknown())
       .optional()
       .describe("Formats that dates may have in a body."),
-    components: z
-      .record(z.string(), z.array(z.string().min(1)))
+    components: handlerNames
       .optional()
-      .describe("Handlers of each event, in order."),
+      .describe("Handlers of each event, in order, as components/code.ts#check."),
     access: z
       .record(z.string(), z.union([z.literal("*"), z.array(z.enum(catalogActions))]))
       .optional()

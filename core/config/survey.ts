@@ -6,6 +6,7 @@
 import type { Column, Columns, Table } from "../column.ts";
 import { AppError } from "../errors.ts";
 import type { Catalog } from "../ports.ts";
+import type { Computation } from "../statement.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt } from "./document.ts";
 import type { Fault, Path } from "./faults.ts";
@@ -19,6 +20,10 @@ export interface Survey {
   readonly payload: Payload;
   /** How the project shows decimals. */
   readonly decimals: ProjectConfig["decimals"];
+  /** How long a hook may take that does not say so itself. */
+  readonly hookTimeoutMs: number;
+  /** The project's files, as of the ProjectConfig. */
+  readonly files: ProjectConfig["files"];
   readonly faults: Fault[];
   readonly notices: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
@@ -28,6 +33,14 @@ export interface Survey {
   table(name: string, path: Path): Promise<Table | null>;
   /** The operator's SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
   query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
+  /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
+  parameterQuery(
+    texts: readonly string[],
+    parameter: Column,
+    path: Path,
+  ): Promise<readonly Column[] | null>;
+  /** As of the catalog. */
+  computes(computation: Computation): boolean;
   /** The SQL itself, read from its file when it names one; not shown to the database. */
   queryText(sql: string, path: Path): string | null;
   /** Null, and a fault, when there is no such column; `of` is what lacks it. */
@@ -47,6 +60,8 @@ export function openSurvey(
     endpoint: endpoint.name,
     payload,
     decimals: config.decimals,
+    hookTimeoutMs: config.hooks.timeoutMs,
+    files: config.files,
     faults: [],
     notices: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),
@@ -86,28 +101,14 @@ export function openSurvey(
 
     async query(sql, path) {
       const text = survey.queryText(sql, path);
-      if (text === null) return null;
-      let columns: readonly Column[];
-      try {
-        columns = await catalog.query(text);
-      } catch (error) {
-        if (error instanceof AppError && error.kind === "unavailable") throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        survey.fault(path, {
-          found: `a query that the database refuses: ${reason}`,
-          expected: "a query that it takes",
-        });
-        return null;
-      }
-      const byName = new Map(columns.map((column) => [column.name, column]));
-      if (byName.size === columns.length) return { text, columns: byName };
-      const twice = columns.find((column) => byName.get(column.name) !== column)!;
-      survey.fault(path, {
-        found: `two columns named ${twice.name}`,
-        expected: "a name of its own for each, with AS",
-      });
-      return null;
+      const columns = text === null ? null : await columnsOf(catalog.query(text), path);
+      return columns && { text: text!, columns: new Map(columns.map((one) => [one.name, one])) };
     },
+
+    computes: (computation) => catalog.computes(computation),
+
+    parameterQuery: (texts, parameter, path) =>
+      columnsOf(catalog.parameterQuery(texts, parameter), path),
 
     column(name, columns, path, of) {
       const column = columns.get(name) ?? null;
@@ -122,6 +123,32 @@ export function openSurvey(
       names.flatMap((name, index) => survey.column(name, columns, [...path, index], of) ?? []),
   };
   return survey;
+
+  async function columnsOf(
+    asking: Promise<readonly Column[]>,
+    path: Path,
+  ): Promise<readonly Column[] | null> {
+    let columns: readonly Column[];
+    try {
+      columns = await asking;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      survey.fault(path, {
+        found: `a query that the database refuses: ${reason}`,
+        expected: "a query that it takes",
+      });
+      return null;
+    }
+    const names = columns.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice === undefined) return columns;
+    survey.fault(path, {
+      found: `two columns named ${twice}`,
+      expected: "a name of its own for each, with AS",
+    });
+    return null;
+  }
 }
 
 /** Asks the database for each table and query once, however many endpoints name them. */
@@ -141,6 +168,8 @@ export function remembering(catalog: Catalog): Catalog {
   return {
     table: (name) => once(tables, name, () => catalog.table(name)),
     query: (text) => once(queries, text, () => catalog.query(text)),
+    parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
+    computes: (computation) => catalog.computes(computation),
     names: () => (names ??= catalog.names()),
   };
 }

@@ -3,12 +3,10 @@
  * without them would be unsafe and silent; of the others every name is checked, so that a typing error does not wait
  * for the version that uses them. Called by `compile.ts` once per project and per endpoint.
  */
-import type { Columns, Table } from "../column.ts";
+import type { Table } from "../column.ts";
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";
-import { hasHeaderParameter } from "./query-text.ts";
 import type { ProjectConfig } from "./read.ts";
-import { readRules } from "./rule-plan.ts";
 import type { Survey } from "./survey.ts";
 
 const unavailable =
@@ -30,8 +28,8 @@ export function unsafeProjectSettings({ document, auth, rateLimit }: ProjectConf
 
 /** The same for an endpoint. */
 export function refuseUnsafe(survey: Survey): void {
-  const { access, rowScope, components, hiddenFields, readOnlyFields } = survey.payload;
-  for (const [name, value] of Object.entries({ access, rowScope, components })) {
+  const { access, rowScope, hiddenFields, readOnlyFields } = survey.payload;
+  for (const [name, value] of Object.entries({ access, rowScope })) {
     if (value !== undefined && Object.keys(value).length > 0)
       survey.fault([name], { expected: unavailable });
   }
@@ -44,26 +42,7 @@ export function refuseUnsafe(survey: Survey): void {
 /** Names in the settings of actions that are not built yet. */
 export async function checkUnbuilt(survey: Survey, table: Table | null): Promise<void> {
   const { payload } = survey;
-  const detailQuery =
-    payload.detailQuery === undefined
-      ? null
-      : survey.queryText(payload.detailQuery, ["detailQuery"]);
-  if (detailQuery !== null && !hasHeaderParameter(detailQuery)) {
-    survey.fault(["detailQuery"], { expected: "a query with the parameter :header_id" });
-  }
-  if (table) {
-    await checkImport(survey, table);
-    const { statusField } = payload.workflow ?? {};
-    if (statusField !== undefined) {
-      survey.column(
-        statusField,
-        table.columns,
-        ["workflow", "statusField"],
-        `the table ${table.name}`,
-      );
-    }
-  }
-  await checkMasterDetail(survey, table);
+  if (table) await checkImport(survey, table);
   if (payload.dateTimeFields !== undefined)
     survey.notice("dateTimeFields is not available in this version; dates are ISO 8601");
 }
@@ -93,55 +72,5 @@ async function checkImport(survey: Survey, table: Table): Promise<void> {
         `the table ${target.name}`,
       );
     }
-  }
-}
-
-async function checkMasterDetail(survey: Survey, header: Table | null): Promise<void> {
-  const { masterDetail, calculation } = survey.payload;
-  if (!masterDetail) {
-    if (calculation)
-      survey.fault(["calculation"], {
-        expected: "a masterDetail beside it: the formulas are over its details",
-      });
-    return;
-  }
-  const details = await survey.table(masterDetail.detailTable, ["masterDetail", "detailTable"]);
-  if (!details) return;
-  const { columns } = details;
-  const of = `the table ${details.name}`;
-  const { primaryKey, fieldName, requiredFields, fieldValidation } = masterDetail.detailConfig;
-  const path = ["masterDetail", "detailConfig"];
-  survey.column(masterDetail.foreignKey, columns, ["masterDetail", "foreignKey"], of);
-  if (primaryKey !== undefined) survey.column(primaryKey, columns, [...path, "primaryKey"], of);
-  survey.columns(fieldName ?? [], columns, [...path, "fieldName"], of);
-  survey.columns(requiredFields, columns, [...path, "requiredFields"], of);
-  readRules(survey, fieldValidation, columns, [...path, "fieldValidation"], of);
-  checkFormulas(survey, { header, columns, of });
-}
-
-function checkFormulas(
-  survey: Survey,
-  { header, columns, of }: { header: Table | null; columns: Columns; of: string },
-): void {
-  for (const [name, formula] of Object.entries(survey.payload.calculation?.detail ?? {})) {
-    const path = ["calculation", "detail", name];
-    survey.column(name, columns, path, of);
-    if (/[^\w\s.+\-*/()]/.test(formula))
-      survey.fault(path, { expected: "columns, numbers, + - * / and parentheses" });
-    else
-      for (const field of formula.match(/\b[A-Za-z_]\w*/g) ?? [])
-        survey.column(field, columns, path, of);
-  }
-  for (const [name, formula] of Object.entries(survey.payload.calculation?.header ?? {})) {
-    const path = ["calculation", "header", name];
-    if (header) survey.column(name, header.columns, path, `the table ${header.name}`);
-    const match = /^\s*(?:COUNT\s*\(\s*\*\s*\)|(?:SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i.exec(
-      formula,
-    );
-    if (!match)
-      survey.fault(path, {
-        expected: "COUNT(*), or SUM, AVG, MIN or MAX of a column of the details",
-      });
-    else if (match[1] !== undefined) survey.column(match[1], columns, path, of);
   }
 }

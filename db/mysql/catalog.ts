@@ -81,6 +81,10 @@ export async function readQuery(
   }
 }
 
+/** The columns of a result. */
+export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
+  (fields as readonly Field[]).map((field) => fieldColumn(field, ""));
+
 const tableQuery = `
   select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,
     lower(concat(t.TABLE_SCHEMA, '.', t.TABLE_NAME)) as identity
@@ -88,7 +92,7 @@ const tableQuery = `
   where t.TABLE_SCHEMA = coalesce(?, database()) and t.TABLE_NAME = ?`;
 
 const columnsQuery = `
-  select COLUMN_NAME as name, COLUMN_TYPE as native, CHARACTER_SET_NAME as charset, IS_NULLABLE as nullable,
+  select COLUMN_NAME as name, COLUMN_TYPE as native, CHARACTER_SET_NAME as charset, COLLATION_NAME as collation, IS_NULLABLE as nullable,
     COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression
   from information_schema.COLUMNS
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?
@@ -155,6 +159,7 @@ function tableColumn(
     native: String(row["native"]),
     isJson,
     isUtf8: String(row["charset"]).startsWith("utf8"),
+    collation: row["collation"] as string | null,
     nullable: isView || row["nullable"] === "YES",
     hasDefault: isDefaulted || isIdentity || isComputed,
     generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
@@ -176,6 +181,7 @@ function fieldColumn(field: Field, version: string): Column {
     native: nativeType(field),
     isJson: field.extendedFormat === "json",
     isUtf8: true,
+    collation: null,
     nullable: true,
     hasDefault: false,
     generated: "none",

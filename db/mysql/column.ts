@@ -13,6 +13,8 @@ export interface ColumnFacts {
   readonly isJson: boolean;
   /** Whether the server counts the column's bytes in UTF-8. */
   readonly isUtf8: boolean;
+  /** Null where the server does not say. */
+  readonly collation: string | null;
   readonly nullable: boolean;
   readonly hasDefault: boolean;
   readonly generated: Column["generated"];
@@ -39,6 +41,7 @@ export function columnOf(facts: ColumnFacts): Column {
     bytesMax: isText && !facts.isUtf8 ? null : bytes,
     fixedLength: kind === "char" || kind === "binary",
     isSingle: kind === "float",
+    ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
     range: type === "integer" ? rangeOf(kind, size, native.includes("unsigned")) : null,
     precision: type === "decimal" ? size : null,
     scale: type === "decimal" ? (scale ?? 0) : null,

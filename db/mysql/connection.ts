@@ -175,6 +175,15 @@ function connectionOver(driver: mysql.Connection): MysqlConnection {
       return rawResult(result);
     },
 
+    async native(text, params) {
+      return command<RawResult>((done) => {
+        driver.execute(text, params as never[], (error, result, fields) => {
+          if (error) return done(error, { rows: [], matched: 0, insertId: null });
+          done(null, { ...rawResult(result), fields: fields ?? [] });
+        });
+      });
+    },
+
     async *stream(text, params, batchRows) {
       if (!alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
       const execution = driver.execute(text, params as never[]);

@@ -19,6 +19,7 @@ import {
   showTimestamp,
 } from "../../core/values.ts";
 import type { Dialect, RawRow } from "../engine.ts";
+import { type FormulaWords, printFormula } from "../formula.ts";
 import { geometries, labelsOf } from "./column.ts";
 import { marks, sortedPart } from "./marks.ts";
 import { decimalType, wholeNumber } from "./parameters.ts";
@@ -35,10 +36,7 @@ export function createDialect(decimals: Decimals): Dialect {
     output: (column, name) => (geometries.has(column.native) ? sql`st_astext(${name})` : name),
     decode: (column) => decoderOf(column, decimals),
     textOf,
-    like: (text, pattern, { ignoreCase }) =>
-      ignoreCase
-        ? sql`${folded(text)} like ${folded(pattern)} escape '\\\\'`
-        : sql`${text} like ${pattern} escape '\\\\'`,
+    like,
     aggregate,
     estimate: {
       // MariaDB says only then how many rows a condition leaves; MySQL has other formats that a setting may prefer.
@@ -57,6 +55,8 @@ export function createDialect(decimals: Decimals): Dialect {
         ? sql`${name} + (${delta} + 0e0)`
         : sql`${name} + cast(${delta} as ${sql.raw(`decimal(65,${column.scale ?? 0})`)})`;
     },
+    formula: (formula, target, operand) =>
+      printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
@@ -87,6 +87,34 @@ function aggregate(
   if (name !== "avg" || column.type === "float") return sql`${sql.raw(name)}(${term})`;
   return sql`round(sum(${term}) * 1.00000000000000 / count(${term}), ${sql.raw(String(scale ?? 0))})`;
 }
+
+const formulaWords: FormulaWords = {
+  number: (digits) => asDecimal(sql.raw(digits), decimalSize(digits)),
+  // The cast gives an unsigned column the sign that a difference needs, and integers more than 64 bits.
+  exact: (column, term) => asDecimal(term, sizeOf(column)),
+  // The remainder taken away, the division leaves none that would be rounded.
+  wholeQuotient: (dividend, divisor) =>
+    sql`((${dividend} - mod(${dividend}, ${divisor})) / ${divisor})`,
+};
+
+interface DecimalSize {
+  readonly precision: number;
+  readonly scale: number;
+}
+
+const asDecimal = (term: SQL, { precision, scale }: DecimalSize): SQL =>
+  sql`cast(${term} as ${sql.raw(`decimal(${precision},${scale})`)})`;
+
+function decimalSize(digits: string): DecimalSize {
+  const [whole = "", fraction = ""] = digits.split(".");
+  return { precision: whole.length + fraction.length, scale: fraction.length };
+}
+
+/** Holds every value of a column of numbers. */
+export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
+  range === null
+    ? { precision: precision ?? 65, scale: scale ?? 0 }
+    : { precision: String(range.max).length, scale: 0 };
 
 function param(column: Column, placeholder: SQL): SQL {
   if (column.type === "decimal") return sql`cast(${placeholder} as ${decimalType(column)})`;
@@ -200,8 +228,24 @@ function textOf(column: Column, name: SQL): SQL | null {
 }
 
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
-const folded = (text: SQL): SQL =>
-  sql`lower(convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci) collate utf8mb4_bin`;
+function like(
+  text: SQL,
+  pattern: SQL,
+  { column, ignoreCase, ascii }: { column: Column; ignoreCase: boolean; ascii: boolean },
+): SQL {
+  const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
+  if (!ignoreCase) return matches(text, pattern);
+  // The first test lets through too much (accents) and is quick; the second then looks at few rows.
+  const isOwn = ascii && column.ignoresCase === true;
+  const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
+  return sql`(${first} and ${matches(folded(text), folded(pattern))})`;
+}
+
+const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
+
+/** Without regard to case and accents. */
+const loose = (text: SQL): SQL =>
+  sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
 
 function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
   if (column.type !== "timestamp") return now;

@@ -4,10 +4,11 @@
  */
 import type { ConnectionOptions } from "mysql2";
 import type { Engine, EngineOptions } from "../engine.ts";
-import { readNames, readQuery, readTable } from "./catalog.ts";
+import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
+import { fitsDecimals } from "./formula-digits.ts";
 
 /**
  * `url`: `mysql:` or `mariadb:`, with a database, and at most `ssl-mode` (`disabled`, `required`, `verify_ca`, `verify_identity`), `ssl`
@@ -21,11 +22,18 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     singleWriter: false,
     connect: () => openConnection(target, options.statementTimeoutMs),
     begin: ["start transaction"],
+    // The first holds for the next transaction alone.
+    beginSnapshot: [
+      "set transaction isolation level repeatable read",
+      "start transaction with consistent snapshot, read only",
+    ],
     failure,
     table: readTable,
     names: readNames,
     // The pool lends what `connect` made.
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
+    outputs: outputsOf,
+    computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),
   };
 }
 

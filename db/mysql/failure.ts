@@ -53,6 +53,7 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [4025, "check"],
   [1406, "tooLong"],
   [1264, "outOfRange"],
+  [1365, "divisionByZero"],
   [1690, "outOfRange"],
   [1916, "outOfRange"],
   [1265, "badValue"],

@@ -2,10 +2,17 @@
  * What PostgreSQL says of its tables, views and queries, read from pg_catalog. A domain counts as the type below it, with the
  * domain's NOT NULL, default and length. Called by `engine.ts` when a configuration is compiled, never for a request.
  */
-import type { Column, ColumnType, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
+import {
+  type Column,
+  type ColumnType,
+  derivedColumn,
+  type ForeignKey,
+  type Table,
+  type UniqueConstraint,
+} from "../../core/column.ts";
 import { changesWith } from "../changes-with.ts";
 import type { Connection, RawRow } from "../engine.ts";
-import type { PostgresConnection } from "./connection.ts";
+import type { OutputColumn, PostgresConnection } from "./connection.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
 export async function readTable(
@@ -78,6 +85,29 @@ export async function readQuery(
     columnOf({ ...(row as unknown as ColumnRow), name: outputs[index]!.name }),
   );
 }
+
+/** The columns of a result, as far as the numbers of the built-in types tell; all others are shown as the server writes them. */
+export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
+  (fields as readonly OutputColumn[]).map(({ name, type }) => {
+    const native = builtIn.get(type) ?? "text";
+    return derivedColumn(name, columnTypes.get(native)!, { native });
+  });
+
+/** By oid. Not those that the driver reads by itself: small integers, booleans. */
+const builtIn: ReadonlyMap<number, string> = new Map([
+  [17, "bytea"],
+  [20, "bigint"],
+  [114, "json"],
+  [700, "real"],
+  [701, "double precision"],
+  [1082, "date"],
+  [1083, "time without time zone"],
+  [1114, "timestamp without time zone"],
+  [1184, "timestamp with time zone"],
+  [1266, "time with time zone"],
+  [1700, "numeric"],
+  [3802, "jsonb"],
+]);
 
 /**
  * The collation that comparisons without regard to case must name to be right beyond ASCII, whatever the collation of the

@@ -165,6 +165,11 @@ function startSession(address: Address, socket: net.Socket) {
       const result = await send(text, params, reuse && mayPrepare(prepared, text));
       return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null };
     },
+    async native(text, params): Promise<RawResult> {
+      const result = await send(text, params, mayPrepare(prepared, text));
+      const fields = result.columns ?? [];
+      return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null, fields };
+    },
     /**
      * With a cursor of SQL, not the driver's: that one ends without an error when the server dies between two batches,
      * and then writes to a socket that is gone.

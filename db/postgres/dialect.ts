@@ -21,6 +21,7 @@ import {
 import type { Dialect } from "../engine.ts";
 import { marks } from "./marks.ts";
 import { castType, isUnordered } from "./types.ts";
+import { type FormulaWords, printFormula } from "../formula.ts";
 
 /** `foldingCollation`: what `readFoldingCollation` in `catalog.ts` found, asked for when a statement is printed. */
 export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
@@ -57,6 +58,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     },
     // Integers stay integers: a sum that is too large is an error, never rounded.
     add: (_column, name, delta) => sql`${name} + ${delta}`,
+    formula: (formula, target, operand) =>
+      printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     limit: (limit, offset) =>
       limit === null
@@ -101,6 +104,12 @@ function aggregate(
     }
   }
 }
+
+const formulaWords: FormulaWords = {
+  number: (digits) => sql`${sql.raw(digits)}::numeric`,
+  exact: (_column, term) => sql`${term}::numeric`,
+  wholeQuotient: (dividend, divisor) => sql`div(${dividend}, ${divisor})`,
+};
 
 /** Digits beyond the last one of an average, so that rounding it twice never shows. */
 const averageGuardDigits = 14;

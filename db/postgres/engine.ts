@@ -3,7 +3,7 @@
  * errors (`failure.ts`). `db/open.ts` imports this when a URL asks for it; nothing connects before the first `connect`.
  */
 import type { Engine, EngineOptions } from "../engine.ts";
-import { readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
+import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
 import { createConnector, type PostgresConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
@@ -36,9 +36,11 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     connect,
     // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],
+    beginSnapshot: ["begin isolation level repeatable read read only"],
     failure,
     table: readTable,
     names: readNames,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),
+    outputs: outputsOf,
   };
 }

@@ -45,6 +45,7 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["22001", "tooLong"],
   ["22026", "tooLong"],
   ["22003", "outOfRange"],
+  ["22012", "divisionByZero"],
   ["22007", "badValue"],
   ["22008", "badValue"],
   ["22021", "badValue"],

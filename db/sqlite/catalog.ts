@@ -2,7 +2,13 @@
  * What SQLite says of its tables and of the columns of a query. It keeps no names of foreign keys, and says nothing of an
  * expression's type. Called by `engine.ts`.
  */
-import type { Column, ForeignKey, Table, UniqueConstraint } from "../../core/column.ts";
+import {
+  type Column,
+  derivedColumn,
+  type ForeignKey,
+  type Table,
+  type UniqueConstraint,
+} from "../../core/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import { typeFacts } from "./types.ts";
@@ -82,6 +88,12 @@ export function queryColumns(columns: readonly QueryColumn[]): readonly Column[]
     return { name, ...typeFacts(type), nullable: true, hasDefault: false, generated: "none" };
   });
 }
+
+/** The columns of a result, whatever their names are; those without a declared type are shown as they come. */
+export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
+  (fields as readonly QueryColumn[]).map(({ name, type }) =>
+    derivedColumn(name, typeFacts(type).type, { native: type ?? "", scale: typeFacts(type).scale }),
+  );
 
 type Rows = <T>(text: string, ...params: unknown[]) => Promise<T[]>;
 

@@ -5,6 +5,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../core/limits.ts";
+import { showInteger } from "../../core/values.ts";
 import type { Connection, RawResult, RawRow } from "../engine.ts";
 
 /** How long to wait before a busy database is asked again. */
@@ -69,6 +70,19 @@ export function createConnection(database: Database, release: () => void): Conne
         }
         await setTimeout(busyDelayMs);
       }
+    },
+    async native(text, params) {
+      if (!alive) throw new Error("The database connection is not open");
+      const statement = statementOf(text, false);
+      if (!statement.reader) return runNow(text, params, true);
+      const fields = statement.columns();
+      // As BigInts: the driver's doubles would lose the last digits of long integers.
+      const rows = statement.safeIntegers(true).all(params as unknown[]);
+      for (const row of rows) {
+        for (const [name, value] of Object.entries(row))
+          if (typeof value === "bigint") row[name] = showInteger(value, "number");
+      }
+      return { rows, matched: rows.length, insertId: null, fields };
     },
     async *stream(text, params, batchRows) {
       let batch: RawRow[] = [];

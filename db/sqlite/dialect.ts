@@ -18,7 +18,9 @@ import {
 } from "../../core/values.ts";
 import type { Json } from "../../core/ports.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
-import type { Dialect } from "../engine.ts";
+import type { Formula } from "../../core/formula.ts";
+import type { Dialect, FindOperand } from "../engine.ts";
+import { formulaCall } from "./formulas.ts";
 import { marks } from "./marks.ts";
 import { isExactDecimal } from "./types.ts";
 
@@ -41,6 +43,7 @@ export function createDialect(decimals: Decimals): Dialect {
     marks,
     sort: (column, name, direction) => sql`${marks.term(column, name)} ${sql.raw(direction)}`,
     add,
+    formula,
     stamp,
     comparand,
     limit: (limit, offset) => sql`limit ${limit ?? sql.raw("-1")} offset ${offset}`,
@@ -214,6 +217,18 @@ function add(column: Column, name: SQL, delta: SQL): SQL {
   if (column.scale !== null)
     return sql`round(${name} + ${delta}, ${sql.raw(String(column.scale))})`;
   return sql`cast(printf('%!.15g', ${name} + ${delta}) as numeric)`;
+}
+
+/** The formula goes along as a text, which names what it is about once and not for each row. */
+function formula(formula: Formula, target: Column, operand: FindOperand): SQL {
+  const operands = formula.names.map(operand);
+  const plan = formulaCall(
+    formula,
+    target,
+    operands.map(({ column }) => column.scale),
+  );
+  const args = [sql.raw(`'${plan}'`), ...operands.map(({ term }) => term)];
+  return sql`rowgate_formula(${sql.join(args, sql`, `)})`;
 }
 
 function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {

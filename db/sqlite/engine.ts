@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Database from "better-sqlite3";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
-import { queryColumns, readNames, readTable } from "./catalog.ts";
+import { outputsOf, queryColumns, readNames, readTable } from "./catalog.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
@@ -52,10 +52,12 @@ export const open: OpenEngine = async (url, { decimals }) => {
     ...(isMemory ? { connectionsMax: 1 } : {}),
     connect: async (role) => (isMemory ? connectMemory() : connectFile(role)),
     begin: ["begin immediate"],
+    beginSnapshot: ["begin"],
     failure,
     table: readTable,
     names: readNames,
     query: async (connection, text) => queryColumns(prepareQuery(databases.get(connection)!, text)),
+    outputs: outputsOf,
   };
   return engine;
 };

@@ -1,8 +1,10 @@
 /** What an error of better-sqlite3 means: by its code, and by its message where SQLite names columns nowhere else. */
 import type { Failure } from "../engine.ts";
+import { FormulaFault } from "./formulas.ts";
 
 export function failure(error: unknown): Failure {
   if (!(error instanceof Error)) return { kind: "unknown" };
+  if (error instanceof FormulaFault) return { kind: error.kind };
   const { message } = error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known = constraints.get(code);

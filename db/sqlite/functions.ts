@@ -4,6 +4,7 @@
  */
 import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";
+import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../core/decimal.ts";
 
 export function registerFunctions(database: Database): void {
@@ -22,6 +23,7 @@ export function registerFunctions(database: Database): void {
     return addDecimals(number, String(right));
   });
   registerAggregates(database);
+  registerFormulas(database);
 }
 
 /**

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { readConfigFiles } from "../../app/config-files.ts";
+import { importFrom, readConfigFiles } from "../../app/config-files.ts";
 import { createLog } from "../../app/log.ts";
 import { listen, type Listening } from "../../app/node.ts";
 import { openService } from "../../app/wire.ts";
@@ -147,13 +147,15 @@ async function openDemoService(
   file: string,
   changes: Readonly<Record<string, object>>,
 ): Promise<Listening> {
-  const files = new Map(await readConfigFiles(join(import.meta.dirname, "../../configs")));
+  const folder = join(import.meta.dirname, "../../configs");
+  const files = new Map(await readConfigFiles(folder));
   for (const [path, change] of Object.entries(changes)) {
     const content = JSON.parse(files.get(path) ?? "{}") as object;
     files.set(path, JSON.stringify({ ...content, ...change }));
   }
   const env = { DEMO_DATABASE_URL: `sqlite:${file}`, PORT: "0" };
-  return listen(await openService({ files, env, log: createLog("silent") }));
+  const importComponent = importFrom(folder);
+  return listen(await openService({ files, env, log: createLog("silent"), importComponent }));
 }
 
 async function watch(

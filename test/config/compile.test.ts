@@ -256,11 +256,67 @@ describe("writing", () => {
       cascadeDelete: true,
     };
     const { entity } = await entityOf({ action: crud, tableName: "receipts", masterDetail });
-    expect(entity.write!.cascade).toMatchObject({
+    expect(entity.write!.cascades[0]).toMatchObject({
       table: { name: "receipt_lines" },
       foreignKey: { name: "receipt_id" },
       key: { name: "line_id" },
     });
+  });
+});
+
+describe("composites", () => {
+  const masterDetail = { detailTable: "receipt_lines", foreignKey: "receipt_id" };
+  const receipts = { action: crud, tableName: "receipts", masterDetail };
+
+  test("a body sets neither keys nor what is computed, of header and details", async () => {
+    const { entity } = await entityOf({
+      ...receipts,
+      calculation: { detail: { amount: "qty * 2" }, header: { total: "SUM(amount)" } },
+    });
+    const [detail] = entity.composite!.details;
+    expect(names(entity.composite!.writable)).toEqual(["status"]);
+    expect(names(detail!.writable)).toEqual(["qty", "note", "largest"]);
+    expect(names(detail!.shown)).toContain("amount");
+    expect(detail!.totals.map(({ column, function: name }) => [column.name, name])).toEqual([
+      ["total", "sum"],
+    ]);
+  });
+
+  test("formulas come in an order in which each finds the results that it needs", async () => {
+    const { entity } = await entityOf({
+      ...receipts,
+      calculation: { detail: { largest: "amount * 2", amount: "qty + 1" } },
+    });
+    const order = entity.composite!.details[0]!.computed.map(({ column }) => column.name);
+    expect(order).toEqual(["amount", "largest"]);
+  });
+
+  test("hidden fields are hidden in details and in their query too", async () => {
+    const { entity } = await entityOf({
+      ...receipts,
+      hiddenFields: ["status"],
+      masterDetail: { ...masterDetail, detailConfig: { fieldName: ["qty"] } },
+      detailQuery: "select * from receipt_lines where receipt_id = :header_id",
+    });
+    const [detail] = entity.composite!.details;
+    expect(names(detail!.shown)).toEqual(["line_id", "receipt_id", "qty"]);
+    expect(detail!.query!.texts).toEqual(["select * from receipt_lines where receipt_id = ", ""]);
+    expect(detail!.queryShown).not.toContain("status");
+  });
+
+  test.each([
+    ["select 1 where a = :header_id or b = :header_id", 3],
+    ["select ':header_id' where a = :header_id -- :header_id", 2],
+    ["select a::header_id where a = :header_id", 2],
+    ["select data ? 'x' where a = :header_id", 2],
+    ["select data ? 'x' where a = $1", 2],
+    ["select $10, $$ $1 $$ where a = $1", 2],
+    ["select '?' where a = ? or b = ?", 3],
+    ['select ":header_id", `?` /* ? */ where a = :header_idx or b = :header_id', 2],
+  ])("a detailQuery %j has the header's key between %i texts", async (detailQuery, count) => {
+    const { entity } = await entityOf({ ...receipts, detailQuery });
+    const { texts } = entity.composite!.details[0]!.query!;
+    expect(texts).toHaveLength(count);
   });
 });
 

@@ -129,6 +129,36 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
     { masterDetail: { ...details, enabled: true, transactionMode: "strict" } },
     { masterDetail: details },
   ],
+  [
+    "several kinds of details, each with its own spellings",
+    {
+      masterDetail: [
+        { ...details, enabled: false },
+        {
+          detailConfig: {
+            tableName: "lines",
+            foreignKey: "receipt_id",
+            detailQuery: "select :header_id",
+            fieldValidation: { qty: { required: true } },
+            autoCalculateFields: { amount: "qty * price" },
+          },
+          headerCalculations: { items: "items.length" },
+        },
+      ],
+    },
+    {
+      masterDetail: [
+        {
+          ...details,
+          detailConfig: {
+            fieldValidation: [{ name: "qty", constraints: { required: true } }],
+          },
+          detailQuery: "select :header_id",
+          calculation: { detail: { amount: "qty * price" }, header: { items: "COUNT(*)" } },
+        },
+      ],
+    },
+  ],
   ["masterDetail that is off", { masterDetail: { ...details, enabled: false } }, {}],
   [
     "calculated fields as a list",

@@ -3,6 +3,7 @@
  * `forms` has a column per validation rule, `kinds` one per type of value, `counters` is for adjust, `days` has a key
  * that nothing generates. `shop.ts` opens a service over them.
  */
+import { documentEndpoints, documentTables } from "./documents.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { FixtureOptions } from "./harness.ts";
 import type { FixtureColumn, FixtureTable } from "./tables.ts";
@@ -167,6 +168,23 @@ const tables: FixtureTable[] = [
       ...audit,
     },
   },
+  {
+    name: "orders",
+    columns: {
+      order_id: "key",
+      code: "text(20)",
+      status: "text(12)",
+      stage: "integer",
+      remarks: "text(200)",
+      total: "decimal(10,2)",
+      secret: "text(40)",
+      ...audit,
+    },
+  },
+  {
+    name: "tickets",
+    columns: { id: "identity", state: { type: "text(20)", notNull: true, default: "'new'" } },
+  },
 ];
 
 /** A timestamp without a zone, which the words of `tables.ts` do not have. */
@@ -176,6 +194,7 @@ const setUp = (engine: EngineName): string[] => [
   `alter table kinds add column local_time ${withoutZone[engine]}`,
   `create view item_view as select i.item_id, i.name, c.name as category_name, 'view' as origin
     from items i left join categories c on c.category_id = i.category_id`,
+  `create view order_view as select order_id, status, upper(code) as loud_code from orders`,
   ...categories.map((row) => insert(engine, "categories", row)),
   ...items.map((row) =>
     insert(engine, "items", { ...row, secret: `hush-${row.item_id}`, locked: "set by hand" }),
@@ -183,6 +202,14 @@ const setUp = (engine: EngineName): string[] => [
   insert(engine, "item_lines", { item_id: "i01", amount: 3, note: "first" }),
   insert(engine, "days", { day: "2026-01-01", note: "new year" }),
 ];
+
+/** A record without a status begins at draft; nothing follows closed, nor cancelled. */
+const orderTransitions = {
+  "": ["draft"],
+  draft: ["posted", "cancelled"],
+  posted: ["draft", "closed", "posted"],
+  closed: [],
+};
 
 const everyAction = {
   create: true,
@@ -212,9 +239,9 @@ const manyQuery = "select a.item_id, b.code from items a cross join items b";
 
 /** The cache is off, so that every answer tells the table's state. */
 export const shopOptions: FixtureOptions = {
-  tables,
+  tables: [...tables, ...documentTables],
   setUp,
-  endpoints: endpoints(),
+  endpoints: { ...endpoints(), ...documentEndpoints },
   files: { "test/query/items.sql": itemsQuery, "test/query/grid.sql": gridQuery },
   project: { cache: { enabled: false } },
 };
@@ -318,6 +345,42 @@ function endpoints(): Record<string, object> {
       primaryKey: "item_id",
       action: { read: true },
       hiddenFields: ["item_id", "secret"],
+    },
+    orders: {
+      tableName: "orders",
+      action: { ...crud, "change-status": true },
+      hiddenFields: ["secret"],
+      fieldValidation: [{ name: "status", type: "string", constraints: { lowercase: true } }],
+      workflow: { transitions: orderTransitions },
+    },
+    // No transitions, a status that update may not touch, and no next-statuses.
+    "orders-free": {
+      tableName: "orders",
+      action: { first: true, workflow: true, nextStatuses: false },
+      readOnlyFields: ["status"],
+    },
+    "orders-open": { tableName: "orders", action: { "next-statuses": true } },
+    "orders-view": {
+      tableName: "orders",
+      viewName: "order_view",
+      action: { first: true, "change-status": true },
+      workflow: { transitions: orderTransitions },
+    },
+    "orders-narrow": {
+      tableName: "orders",
+      action: { first: true, "change-status": true },
+      fieldName: ["order_id", "code"],
+      auditColumns: { updatedBy: "remarks", updatedAt: "updated_at" },
+    },
+    "order-stages": {
+      tableName: "orders",
+      action: { first: true, "change-status": true },
+      workflow: { statusField: "stage", transitions: { "1": ["2"], "2": ["3", "1"] } },
+    },
+    tickets: {
+      tableName: "tickets",
+      action: { create: true, first: true, "change-status": true },
+      workflow: { statusField: "state", transitions: { new: ["open"], open: ["new", "done"] } },
     },
     "scope-flat": {
       tableName: "items",

@@ -5,7 +5,7 @@
  */
 import { inject } from "vitest";
 import type { Hono } from "hono";
-import { createLog } from "../../app/log.ts";
+import { createLog, type Logger } from "../../app/log.ts";
 import { openService } from "../../app/wire.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type EngineName } from "../servers/session.ts";
@@ -22,6 +22,10 @@ export interface FixtureOptions {
   readonly project?: object;
   /** Further configuration files, by path (`test/query/open.sql`). */
   readonly files?: Readonly<Record<string, string>>;
+  /** What the components export, by path (`components/code.ts`). */
+  readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Default: none. */
+  readonly log?: Logger;
   /** The service's environment; empty without it. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the engine of the Vitest project. */
@@ -58,7 +62,8 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const service = await openService({
     files: configFiles(database.url, options),
     env: options.env ?? {},
-    log: createLog("silent"),
+    log: options.log ?? createLog("silent"),
+    importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
   });
   await service.ready;
 
@@ -96,7 +101,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
 
 function configFiles(
   url: string,
-  { project, endpoints, files }: FixtureOptions,
+  { project, endpoints, files, components }: FixtureOptions,
 ): Map<string, string> {
   const entities = Object.entries(endpoints).map(
     ([name, endpoint]) => [`test/${name}.json`, JSON.stringify(endpoint)] as const,
@@ -104,6 +109,7 @@ function configFiles(
   return new Map([
     ["test/project.json", JSON.stringify({ database: { url }, ...project })],
     ...entities,
+    ...Object.keys(components ?? {}).map((path) => [`test/${path}`, ""] as const),
     ...Object.entries(files ?? {}),
   ]);
 }

@@ -511,6 +511,10 @@ describe("values", () => {
     const cases: [string, Scalar, string, number][] = [
       [text, "CAFÉ", "fé", 1],
       [text, "CAFÉ", "fe", 0],
+      [text, "CAFÉ", "caf", 1],
+      [text, "NAÏVE", "nai", 0],
+      ["varchar(99) collate utf8mb4_unicode_520_ci", "CAFÉ", "cafe", 0],
+      ["varchar(99) collate utf8mb4_unicode_520_ci", "CAFÉ", "CaF", 1],
       [text, "ЖУК", "жук", 1],
       [text, "𐐀x", "𐐨X", 1],
       [text, "100%", "00%", 1],

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { startHookServer } from "../hook-server.ts";
 import { openSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
@@ -14,7 +15,10 @@ afterEach(async () => {
   await database?.drop();
 });
 
-async function serveItems(): Promise<ServiceProcess> {
+/** `more`: further properties of the two files. */
+async function serveItems(
+  more: { project?: object; items?: object } = {},
+): Promise<ServiceProcess> {
   database = await freshDatabase("sqlite");
   const session = await openSession("sqlite", database.url);
   for (const text of createTables("sqlite", [
@@ -24,8 +28,13 @@ async function serveItems(): Promise<ServiceProcess> {
   }
   await session.close();
   service = await startService({
-    "project.json": { database: { url: database.url } },
-    "items.json": { tableName: "items", action: { create: true, read: true } },
+    "project.json": { database: { url: database.url }, ...more.project },
+    "items.json": {
+      tableName: "items",
+      action: { create: true, read: true, "change-status": true },
+      workflow: { statusField: "name" },
+      ...more.items,
+    },
   });
   return service;
 }
@@ -69,6 +78,28 @@ test("SIGTERM ends a quiet service at once, idle connections or not", async () =
   child.kill("SIGTERM");
   expect(await exited).toBe(0);
   expect(performance.now() - startedMs).toBeLessThan(3_000);
+});
+
+test.each([
+  ["lets a hook finish that nobody waits for", "slow", 500, 3_000],
+  ["gives up a hook that does not come to its end", "silent", 7_000, 10_000],
+])("SIGTERM %s, and ends with exit code 0", async (_, path, longerThanMs, shorterThanMs) => {
+  const server = await startHookServer();
+  const hook = { url: `http://${server.host}/${path}`, timeoutMs: 60_000 };
+  const { process: child, post } = await serveItems({
+    project: { hooks: { allowedHosts: [server.host] } },
+    items: { workflow: { statusField: "name", hooks: { done: { onAfter: [hook] } } } },
+  });
+  await post("items/create", { id: "i1" });
+  expect((await post("items/change-status", { id: "i1", status: "done" })).status).toBe(200);
+  await server.hears(`/${path}`);
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const startedMs = performance.now();
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(performance.now() - startedMs).toBeGreaterThan(longerThanMs);
+  expect(performance.now() - startedMs).toBeLessThan(shorterThanMs);
+  await server.close();
 });
 
 test("a configuration with faults stops the start with all of them and exit code 1", async () => {

@@ -1255,6 +1255,183 @@ const lock: ParityRequest[] = [
   ),
 ];
 
+/** Orders with each kind of status, changed step by step, and some that may not change. */
+const workflow: ParityRequest[] = [
+  ...of("orders", "create")(
+    { order_id: "w1", code: "w", status: "draft", stage: 1, total: 2.5 },
+    { order_id: "w2", status: null },
+    { order_id: "w3", status: "unheard" },
+  ),
+  ...of("orders", "next-statuses")({ id: "w1" }, { order_id: "w2" }, { id: "w3" }, { id: 5 }, {}),
+  ...of("orders", "change-status")(
+    { id: "w1", status: "closed" },
+    { id: "w1", status: "posted", updated_by: "ann" },
+    { id: "w1", status: "POSTED " },
+    { id: "w1", status: "Posted", remarks: "again" },
+    { id: "w1", status: "pösted" },
+    { id: "w1", status: "x".repeat(13) },
+    { id: "w1", status: "closed", updated_by: "x".repeat(61) },
+    { id: "w1", status: "closed", updated_by: 5 },
+    { id: "w1", status: "closed" },
+    { id: "w1", status: "draft" },
+    { id: "w2", status: "posted" },
+    { id: "w2", status: "draft" },
+    { id: "w3", status: "draft" },
+    { id: "W1", status: "draft" },
+    { id: ["w1"], status: "draft" },
+    { id: 0, status: "draft" },
+    { id: "w1" },
+    { status: "draft" },
+    undefined,
+    {},
+  ),
+  ...of("order-stages", "change-status")(
+    { id: "w1", status: "2" },
+    { id: "w1", status: "02" },
+    { id: "w1", status: "3" },
+    { id: "w1", status: "two" },
+    { id: "w2", status: "1" },
+  ),
+  ...of("order-stages", "next-statuses")({ id: "w1" }, { id: "w2" }),
+  ...of("orders-free", "change-status")(
+    { id: "w2", status: "a\u0000b" },
+    { id: "w2", status: "é" },
+  ),
+  ...of("orders-view", "change-status")(
+    { id: "w2", status: "draft" },
+    { id: "w3", status: "draft" },
+  ),
+  ...of("orders-view", "first")(key("order_id", "w2")),
+  ...of("orders", "first")(key("order_id", "w1"), key("order_id", "w2"), key("order_id", "w3")),
+  ...of("tickets", "create")({}),
+  ...of("tickets", "change-status")(
+    { id: 1, status: "open" },
+    { id: "1", status: "done" },
+    { id: "2147483648", status: "open" },
+    { id: 1.5, status: "open" },
+  ),
+];
+
+const head = (document_id: string, document_lines?: unknown, more: object = {}) => ({
+  documents: { document_id, number: document_id, ...more, document_lines },
+});
+const detail = (line_number: unknown, more: object = {}) => ({
+  line_id: `pl-${String(line_number)}`,
+  line_number,
+  qty: 3,
+  price: "2.15",
+  ...more,
+});
+const changed = (lines: unknown, more: object = {}) => ({
+  documents: { document_id: "p1", ...more, document_lines: lines },
+});
+const documents = ["documents", "joined", "positional", "marked", "folders"];
+const readAll: ParityRequest[] = documents.flatMap((endpoint) => [
+  ...of(endpoint, "read-composite")(key("document_id", "p1"), key("number", "p2")),
+  ...of(endpoint, "first")(key("document_id", "p1")),
+]);
+
+/** Documents with their lines; keys are given where the database would number them. */
+const composites: ParityRequest[] = [
+  ...of("documents", "create-composite")(
+    undefined,
+    {},
+    [],
+    "{",
+    { document: {} },
+    { documents: {} },
+    { documents: [] },
+    { documents: null },
+    head("p0"),
+    head("p0", []),
+    head("p0", {}),
+    head("p0", "[]"),
+    head("p0", [null]),
+    head("p0", [[]]),
+    head("p0", [1]),
+    head("p0", [{}]),
+    head("p0", [detail("one")]),
+    head("p0", [detail(1, { qty: "1e5" })]),
+    head("p0", [detail(1, { qty: 99_999.9999 })]),
+    head("p0", [detail(1, { qty: null })]),
+    head("p0", [detail(1, { category_id: "none" })]),
+    head("p0", [detail(1), { ...detail(1), line_number: 2 }]),
+    head("p0", [detail(1), detail(2, { line_number: 1 })]),
+    head("p0", [detail(1, { parts: 0 })]),
+    head("p0", [detail(1, { price: "99999999.99", qty: 99_999 })]),
+    head("p0", [detail(1)], { title: "forbidden" }),
+    head("p0", [detail(1)], { title: "x".repeat(61) }),
+    head("p0", [detail(1)], { number: " " }),
+    '{"documents": {"document_id": "p0", "number": "p0", "document_lines": [{"line_number": 1, "qty": 123456789012345678901234567890}]}}',
+    '{"documents": {"document_id": "p0", "number": "p0", "document_lines": [{"line_number": 1, "qty": 1e400}]}}',
+    head("p1", [
+      detail(2, { qty: "0.005", price: 1, parts: 7, day: "2026-03-04" }),
+      detail(1, { qty: "10.125", category_id: "c1", parts: 3 }),
+      detail(3, { price: null, amount: 7 }),
+      { line_id: "pl-4", line_number: 4, qty: 1 },
+    ]),
+    head("p0", [detail(5, { price: null })], { total_items: 9 }),
+    head("p1", [detail(9)]),
+    { data: head("p2", [detail(10, { created_by: "me" })], { created_by: "you" }), options: {} },
+  ),
+  ...readAll,
+  ...of("folders", "create-composite")(
+    head("p3", [], { document_notes: [] }),
+    head("p3", undefined, {
+      document_notes: [
+        { note_id: 901, text: "a", weight: 1 },
+        { note_id: 902, text: "b" },
+        { note_id: 903, text: "c", weight: -7 },
+      ],
+    }),
+    head("p4", undefined, { document_notes: [{ note_id: 901, text: "twice" }] }),
+  ),
+  ...of("folders", "read-composite")(key("document_id", "p3"), key("document_id", "none")),
+  ...of("documents", "read-composite")(
+    undefined,
+    {},
+    { where: [] },
+    { where: { key: "number", value: "p1" } },
+    key("secret", "x"),
+    key("total_items", "x"),
+    key("title", null),
+  ),
+  ...of("documents", "update-composite")(
+    undefined,
+    { documents: {} },
+    { documents: { document_id: "none" } },
+    { documents: { document_id: ["p1"] } },
+    ...[null, [], "x", 1, true, { insert: {} }, { more: [] }, { delete: ["pl-1"] }].map((lines) =>
+      changed(lines),
+    ),
+    changed({ update: [{ qty: 1 }] }),
+    changed({ update: [{ line_id: "none", qty: 1 }] }),
+    changed({ delete: [{ line_id: "pl-10" }] }),
+    changed({ delete: [{ line_id: "pl-1" }, { line_id: "pl-1" }] }),
+    changed({ update: [{ line_id: "pl-1", parts: 0 }] }),
+    changed({ update: [{ line_id: "pl-1", qty: -1 }], insert: [{}] }),
+    changed({ update: [{ line_id: "pl-1", line_number: 2 }] }),
+    changed({ update: [{ line_id: "pl-1", category_id: "none" }] }),
+    changed({ insert: [detail(20, { qty: 100_000 })] }),
+    changed({}, { title: "forbidden" }),
+    changed({}, { number: "p2" }),
+    changed(undefined, { title: "header alone" }),
+    changed({
+      delete: [{ line_id: "pl-2" }],
+      update: [{ line_id: "pl-1", line_number: 2, qty: "1.005", price: "0.5" }],
+      insert: [detail(1, { line_id: "pl-new" })],
+    }),
+  ),
+  ...readAll,
+  ...of(
+    "documents",
+    "update-composite",
+  )(changed({ delete: ["pl-1", "pl-3", "pl-4", "pl-new"].map((line_id) => ({ line_id })) })),
+  ...readAll,
+  ...of("folders", "delete")(key("document_id", "p3"), key("document_id", "p1")),
+  ...of("unstamped", "update-composite")({ documents: { document_id: "p2" } }),
+];
+
 /** In the order in which they must run. */
 export const requests: readonly ParityRequest[] = [
   ...read,
@@ -1269,4 +1446,6 @@ export const requests: readonly ParityRequest[] = [
   ...trailingBlanks,
   ...farKeys,
   ...aggregate,
+  ...workflow,
+  ...composites,
 ];

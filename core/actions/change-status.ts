@@ -1,0 +1,156 @@
+/**
+ * change-status: moves one record to another status, if the workflow's transitions let it, and calls the hooks of that status.
+ * One transaction holds the record's row from the look at its status to the end, so of two changes from the same status one
+ * wins; a blocking hook that fails undoes everything.
+ */
+import { type Call, defineAction } from "../action.ts";
+import type { WorkflowPlan } from "../entity.ts";
+import { invalidPayload, validationFailed } from "../errors.ts";
+import { checkIfMatch, etagOf } from "../etag.ts";
+import { runAfter, runBefore } from "../events.ts";
+import type { Queries } from "../ports.ts";
+import { noSuchRecord, readBack, updateAudit } from "../record.ts";
+import type { Assignment, Scalar } from "../statement.ts";
+import type { TemplateValues } from "../templates.ts";
+import {
+  checkTransition,
+  findRecord,
+  type Found,
+  HookRun,
+  keyOrIdOf,
+  type WorkflowNeeds,
+  workflowNeeds,
+} from "../workflow.ts";
+
+/** What a body, or a handler, asks for. */
+interface Wanted {
+  readonly status: string;
+  readonly value: Scalar;
+  readonly remarks: string | null;
+  readonly updatedBy: string | null;
+}
+
+export const changeStatus = defineAction<WorkflowNeeds>({
+  name: "change-status",
+  methods: ["POST"],
+  takesOptions: true,
+  takesEmptyBody: false,
+  needs: workflowNeeds,
+
+  async run(call, plan) {
+    const keyValue = keyOrIdOf(call, plan);
+    const wanted = wantedOf(call, plan, call.body);
+    const hooks = new HookRun(call);
+    await call.locks.takeRecords(plan.write, [keyValue]);
+    await call.locks.checkWrite(plan.write, [keyValue]);
+    const { record, from, to } = await call.session.tx((tx) =>
+      change(call, plan, { tx, keyValue, wanted, hooks }),
+    );
+    return {
+      status: 200,
+      body: {
+        message: `${call.entity.name} data successfully updated`,
+        data: record,
+        workflow: { previousStatus: from, newStatus: to, hooksExecuted: hooks.executed },
+      },
+      etag: etagOf(record, plan.read),
+      later: hooks.later,
+    };
+  },
+});
+
+interface Attempt {
+  readonly tx: Queries;
+  readonly keyValue: Scalar;
+  readonly wanted: Wanted;
+  readonly hooks: HookRun;
+}
+
+async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, hooks }: Attempt) {
+  hooks.start();
+  const { workflow } = plan;
+  const found = await findRecord(call, plan, { queries: tx, keyValue, lock: true });
+  const oldRecord = await readBack(found.record, plan, tx);
+  if (call.ifMatch !== null) checkIfMatch(call.ifMatch, oldRecord, plan.read);
+  const from = found.status;
+  checkTransition(from, wanted.status, workflow);
+
+  const data = await runBefore(call, tx, { event: "onBeforeWorkflow", data: call.body, oldRecord });
+  const settled = data === call.body ? wanted : wantedOf(call, plan, data);
+  const to = settled.status;
+  // A handler may choose another status, but none that the transitions do not have.
+  if (to !== wanted.status) checkTransition(from, to, workflow);
+
+  // Whatever the body may have wrong is known before anybody is called.
+  const set = assignmentsOf(call, plan, settled);
+  const { onBefore, onAfter } = workflow.hooks.get(to) ?? { onBefore: [], onAfter: [] };
+  const values = valuesOf(call, workflow, { found, settled });
+  await hooks.run(onBefore, { ...values, record: oldRecord });
+  // A hook may have taken long.
+  await call.locks.checkWrite(plan.write, [keyValue]);
+  const updated = await tx.updateOne({
+    kind: "update",
+    table: plan.write.table,
+    key: plan.write.key,
+    keyValue,
+    guard: null,
+    set,
+    returning: [...plan.write.shown.values()],
+  });
+  // A handler's own SQL may have removed it.
+  if (!updated) throw noSuchRecord(call.entity);
+  const record = await readBack(updated, plan, tx);
+  await hooks.run(onAfter, { ...values, record });
+  await runAfter(call, tx, { event: "onAfterWorkflow", data, oldRecord, record });
+  return { record, from, to };
+}
+
+/** Rejects (400) a status that is missing, no text, or none that the column and its rule take. */
+function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, unknown>): Wanted {
+  const { fields, status: column } = workflow;
+  const sent = textOf(data, "status");
+  if (sent === null || sent === "") throw invalidPayload("The status is required");
+  const { values, errors } = call.entity.rules.check({ [column.name]: sent }, "update", fields);
+  if (errors) throw validationFailed(errors);
+  const value = values.get(column) ?? null;
+  return {
+    status: String(value),
+    value,
+    remarks: textOf(data, "remarks"),
+    updatedBy: textOf(data, "updated_by"),
+  };
+}
+
+function textOf(data: Record<string, unknown>, name: string): string | null {
+  const value = Object.hasOwn(data, name) ? (data[name] ?? null) : null;
+  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be a text`);
+  return value;
+}
+
+/** Rejects (400) an updated_by that its column cannot hold. */
+function assignmentsOf(call: Call, plan: WorkflowNeeds, { value, updatedBy }: Wanted) {
+  const actor = plan.write.audit.updatedBy;
+  // The parameter has one name, whatever the table calls the column.
+  const body = actor && updatedBy !== null ? { [actor.name]: updatedBy } : {};
+  const status: Assignment = { kind: "set", column: plan.workflow.status, value };
+  return [status, ...updateAudit(plan, { ...call, body })];
+}
+
+function valuesOf(
+  call: Call,
+  { tableName }: WorkflowPlan,
+  { found, settled }: { found: Found; settled: Wanted },
+): Omit<TemplateValues, "record"> {
+  return {
+    change: {
+      id: found.id,
+      newStatus: settled.status,
+      oldStatus: found.status,
+      remarks: settled.remarks,
+      tableName,
+      user_id: settled.updatedBy,
+      timestamp: call.now(),
+    },
+    requestData: call.body,
+  };
+}

@@ -1,0 +1,175 @@
+/** create-composite: stores a header with its details, all or nothing, and answers them with what was computed of them. */
+import { type Call, defineAction } from "../action.ts";
+import type { Column } from "../column.ts";
+import {
+  atOneTime,
+  checkCount,
+  type CompositeNeeds,
+  compositeNeeds,
+  detailsIn,
+  headerOf,
+  isDemanded,
+  type NewDetail,
+  newDetail,
+  numberFor,
+  placesOf,
+  tried,
+} from "../composite.ts";
+import {
+  computeDetails,
+  detailsByKey,
+  type DetailScope,
+  headerKeyFor,
+  insertDetails,
+  placingRefusals,
+  totalsOf,
+} from "../detail-writes.ts";
+import type { DetailPlan } from "../entity.ts";
+import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
+import { etagOf } from "../etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../events.ts";
+import type { Queries, Row } from "../ports.ts";
+import { createAudit, newKey, readBack } from "../record.ts";
+import type { Assignment, Scalar } from "../statement.ts";
+import { comparand } from "../where.ts";
+
+/** A body that was checked. */
+interface NewComposite {
+  readonly header: ReadonlyMap<Column, Scalar>;
+  readonly details: readonly {
+    readonly detail: DetailPlan;
+    readonly items: readonly NewDetail[];
+  }[];
+}
+
+export const createComposite = defineAction<CompositeNeeds>({
+  name: "create-composite",
+  methods: ["POST"],
+  takesOptions: true,
+  takesEmptyBody: false,
+  needs: compositeNeeds,
+
+  async run(given, plan) {
+    const call = atOneTime(given);
+    const { entity, session } = call;
+    const sent = headerOf(call.body, plan);
+    // A wrong body is refused before anything is done, unless a handler may still put it right.
+    const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, sent);
+    const { record, etag } = await placingRefusals(session, async (tx, oneByOne) => {
+      const data = await runBefore(call, tx, { event: "onBeforeInsert", data: sent });
+      const composite = ready ?? newComposite(call, plan, data);
+      const stored = await store(plan, composite, { tx, oneByOne });
+      await runAfter(call, tx, { event: "onAfterInsert", data, record: stored.record });
+      return stored;
+    });
+    return {
+      status: 201,
+      body: { message: `${entity.name} data successfully added`, data: record },
+      etag,
+    };
+  },
+});
+
+function newComposite(
+  call: Call,
+  plan: CompositeNeeds,
+  sent: Record<string, unknown>,
+): NewComposite {
+  const { details } = plan.composite;
+  const places = details.map((detail) =>
+    placesOf(listOf(sent, detail), { detail, list: null, saysList: false }),
+  );
+  const count = places.flat().length;
+  if (count === 0)
+    throw invalidPayload(
+      `${details.map(({ table }) => table.name).join(" or ")} must not be empty`,
+    );
+  checkCount(count);
+  const errors: FieldErrors = {};
+  const header = newHeader({ ...call, body: sent }, plan, errors);
+  const { createdBy } = plan.write.audit;
+  const actor = (createdBy && header.get(createdBy)) ?? null;
+  const checked = details.map((detail, at) => ({
+    detail,
+    items: places[at]!.map((place) => newDetail(call, place, { actor, errors })),
+  }));
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  return { header, details: checked };
+}
+
+function listOf(sent: Record<string, unknown>, detail: DetailPlan): readonly unknown[] {
+  const items = detailsIn(sent, detail) ?? [];
+  if (!Array.isArray(items))
+    throw invalidPayload(`${detail.table.name} must be an array of objects`);
+  return items;
+}
+
+function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<Column, Scalar> {
+  const { write, composite, keyColumns } = plan;
+  const { rules } = call.entity;
+  const checked = rules.check(call.body, "create", composite.writable);
+  Object.assign(errors, checked.errors);
+  const values = new Map<Column, Scalar>(checked.values);
+  const keyValue = newKey(call, { key: write.key, keyColumns, rules }, errors);
+  if (keyValue !== null) values.set(write.key, keyValue);
+  for (const [column, value] of tried(errors, () => createAudit(plan, call)))
+    values.set(column, value);
+  // The header comes before its details, so there must be something until they are counted.
+  for (const { column } of composite.details.flatMap(({ totals }) => totals)) {
+    const isNumber = column.type === "integer" || column.type === "decimal";
+    if (isNumber && isDemanded(column)) values.set(column, numberFor(column, "0"));
+  }
+  return values;
+}
+
+async function store(
+  plan: CompositeNeeds,
+  { header, details }: NewComposite,
+  { tx, oneByOne }: Pick<DetailScope, "tx" | "oneByOne">,
+): Promise<{ record: Row; etag: string }> {
+  const { table, key, shown } = plan.write;
+  const [stored] = await tx.insert({
+    kind: "insert",
+    table,
+    key,
+    columns: [...header.keys()],
+    rows: [[...header.values()]],
+    returning: [...new Set([...shown.values(), key])],
+  });
+  if (!stored) throw new Error("The database stored a row and did not answer it");
+  const keyValue = comparand(key, stored[key.name]);
+
+  const totals: Assignment[] = [];
+  const lists: Record<string, Row[]> = {};
+  for (const { detail, items } of details) {
+    const scope = { tx, oneByOne, headerKey: headerKeyFor(detail, stored[key.name]) };
+    const keys = await insertDetails(detail, items, scope);
+    await computeDetails(detail, scope);
+    totals.push(...(await totalsOf(detail, scope)));
+    lists[detail.table.name] = await detailsByKey(detail, keys, scope);
+  }
+  const row = totals.length > 0 ? await addTotals(plan, keyValue, { totals, tx }) : stored;
+  const record = await readBack(row, plan, tx);
+  if (!shown.has(key.name)) delete record[key.name];
+  return { record: { ...record, ...lists }, etag: etagOf(record, plan.read) };
+}
+
+async function addTotals(
+  { write: { table, key, shown } }: CompositeNeeds,
+  keyValue: Scalar,
+  { totals, tx }: { totals: readonly Assignment[]; tx: Queries },
+): Promise<Row> {
+  const returning = [...new Set([...shown.values(), key])];
+  const guard = null;
+  const row = await tx.updateOne({
+    kind: "update",
+    table,
+    key,
+    keyValue,
+    guard,
+    set: totals,
+    returning,
+  });
+  if (!row) throw new Error("The database stored a row and did not find it again");
+  return row;
+}

@@ -1,0 +1,78 @@
+/**
+ * read-composite: one header by equality with its details, all as they were at one moment, so that totals fit what they are
+ * totals of. It asks the database each time, and takes no account of the default scope.
+ */
+import { defineAction } from "../action.ts";
+import type { Column } from "../column.ts";
+import { headerKeyFor } from "../detail-writes.ts";
+import type { CompositePlan, DetailPlan, ReadPlan } from "../entity.ts";
+import { etagOf } from "../etag.ts";
+import type { Json, Queries, Row } from "../ports.ts";
+import { allOf, equals, sourceOf } from "../statement.ts";
+import { comparand, parseEqualities } from "../where.ts";
+
+interface ReadNeeds {
+  readonly read: ReadPlan;
+  readonly key: Column;
+  readonly composite: CompositePlan;
+}
+
+export const readComposite = defineAction<ReadNeeds>({
+  name: "read-composite",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: false,
+
+  needs({ read, composite }) {
+    return read?.key && composite ? { read, key: read.key, composite } : null;
+  },
+
+  async run({ body, session }, { read, key, composite }) {
+    const conditions = parseEqualities(body["where"], read.columns, false);
+    const found = await session.snapshot(async (queries) => {
+      const header = await queries.one({
+        kind: "select",
+        source: read.source,
+        columns: [...new Set([...read.columns.values(), key])],
+        where: allOf(...conditions),
+        sort: [{ column: key, direction: "asc" }],
+        limit: 1,
+        offset: 0,
+        lock: false,
+      });
+      if (header === null) return null;
+      const lists: Record<string, Row[]> = {};
+      for (const detail of composite.details)
+        lists[detail.table.name] = await detailsOf(detail, header[key.name], queries);
+      return { header, lists };
+    });
+    if (found === null) return { status: 200, body: { data: null } };
+    const { header, lists } = found;
+    const etag = etagOf(header, read);
+    if (!read.columns.has(key.name)) delete header[key.name];
+    return { status: 200, body: { data: { ...header, ...lists } }, etag };
+  },
+});
+
+async function detailsOf(
+  detail: DetailPlan,
+  headerKey: Json | undefined,
+  queries: Queries,
+): Promise<Row[]> {
+  const { table, foreignKey, shown, sort, query, queryShown } = detail;
+  if (query === null) {
+    return queries.all({
+      kind: "select",
+      source: sourceOf(table),
+      columns: [...shown.values()],
+      where: equals(foreignKey, headerKeyFor(detail, headerKey)),
+      sort,
+      limit: null,
+      offset: 0,
+      lock: false,
+    });
+  }
+  const value = comparand(query.parameter, headerKey);
+  const rows = await queries.ask({ kind: "ask", query, value });
+  return rows.map((row) => Object.fromEntries(queryShown.map((name) => [name, row[name] ?? null])));
+}

@@ -1,0 +1,104 @@
+/**
+ * The handlers that `components` names, found in their files: event to functions, in order. A file is imported once, by
+ * the function that the runtime hands in, so that core needs to know of no files. Called by `compile.ts`.
+ */
+import type { Table } from "../column.ts";
+import { type EventName, eventNames, type HookHandler, type NamedHandler } from "../hook.ts";
+import type { ActionName } from "./action-names.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import type { Path } from "./faults.ts";
+import type { Survey } from "./survey.ts";
+
+/**
+ * The exports of a file of the configuration folder, by its path there: `shop/components/supplier.ts`. Rejects when the
+ * file cannot be loaded.
+ */
+export type ImportComponent = (path: string) => Promise<Readonly<Record<string, unknown>>>;
+
+/** The handlers of each event; whatever cannot be called is a fault. */
+export async function handlersOf(
+  survey: Survey,
+  table: Table | null,
+  importComponent: ImportComponent,
+): Promise<Map<EventName, readonly NamedHandler[]>> {
+  const handlers = new Map<EventName, readonly NamedHandler[]>();
+  for (const event of eventNames) {
+    const references = survey.payload.components?.[event] ?? [];
+    if (references.length === 0) continue;
+    const found = await Promise.all(
+      references.map((reference, at) =>
+        handlerOf(survey, reference, ["components", event, at], importComponent),
+      ),
+    );
+    handlers.set(
+      event,
+      found.filter((handler) => handler !== null),
+    );
+    checkUse(survey, event, table);
+  }
+  return handlers;
+}
+
+async function handlerOf(
+  survey: Survey,
+  reference: string,
+  path: Path,
+  importComponent: ImportComponent,
+): Promise<NamedHandler | null> {
+  const { file = "", name = "" } = /^(?:\.\/)?(?<file>[^#]*)#(?<name>[^#]+)$/.exec(reference)
+    ?.groups ?? { file: reference.replace(/^\.\//, "") };
+  const known = [...survey.files.keys()].filter((one) => componentFile.test(one));
+  if (!known.includes(file)) {
+    const expected = `a file of the folder ${survey.project} and what it exports, as "components/code.ts#check"`;
+    survey.fault(path, { expected, hint: didYouMean(file, known) });
+    return null;
+  }
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = await importComponent(`${survey.project}/${file}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    survey.fault(path, {
+      found: `a file that cannot be loaded: ${reason}`,
+      expected: `a module, in ${file}`,
+    });
+    return null;
+  }
+  const functions = Object.keys(exported).filter((one) => typeof exported[one] === "function");
+  if (functions.includes(name))
+    return { name: `${survey.project}/${file}#${name}`, run: exported[name] as HookHandler };
+  survey.fault(path, {
+    ...(Object.hasOwn(exported, name) && { found: `${name}, which is no function` }),
+    expected:
+      functions.length === 0
+        ? `a function that ${file} exports; it exports none`
+        : `a function that ${file} exports: ${functions.join(", ")}`,
+    hint: didYouMean(name, functions),
+  });
+  return null;
+}
+
+/** The files that may hold handlers, by their path inside the project's folder. */
+const componentFile = /^components\/.+\.(?:ts|mts|js|mjs)$/;
+
+/** An event that never comes says that something is missing; a table that cannot roll back makes a refusal a lie. */
+function checkUse(survey: Survey, event: EventName, table: Table | null): void {
+  const actions = actionsOf[event.replace(/^on(Before|After)/, "")] ?? [];
+  const isOn = (name: ActionName) => survey.payload.action[name] === true;
+  if (!actions.some(isOn))
+    survey.notice(`components.${event} never runs: ${actions.join(" and ")} is switched off`);
+  if (table && !table.transactional) {
+    survey.fault(["components", event], {
+      found: `handlers of ${table.name}, whose storage cannot undo what a handler refuses`,
+      expected: "a table whose storage has transactions",
+    });
+  }
+}
+
+const actionsOf: Readonly<Record<string, readonly ActionName[]>> = {
+  Insert: ["create", "create-composite"],
+  Update: ["update", "update-composite"],
+  Delete: ["delete"],
+  Adjust: ["adjust"],
+  Workflow: ["change-status"],
+};

@@ -1,0 +1,278 @@
+/**
+ * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. The two places of a detailQuery or
+ * a calculation (beside masterDetail, or inside of it where there are several kinds of details) become one here. Names
+ * are checked whether or not a composite action is on. Called by `compile.ts`; formulas are read by `formula-plan.ts`.
+ */
+import type { Column, Columns, Table } from "../column.ts";
+import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../entity.ts";
+import type { FieldRule } from "../field-rule.ts";
+import { compileRules } from "../rules.ts";
+import { compositeActions } from "./action-names.ts";
+import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
+import type { Path } from "./faults.ts";
+import { computedOf, type DetailColumns, totalsOf } from "./formula-plan.ts";
+import { fitsAudit, forEverybody } from "./plans.ts";
+import { readRules, refineColumns } from "./rule-plan.ts";
+import type { Payload } from "./schema.ts";
+import type { Survey } from "./survey.ts";
+
+/** What composites and cascades know of the header. */
+export interface Header {
+  readonly table: Table | null;
+  readonly key: Column | null;
+  /** Whether what the endpoint reads has the key, by which details are found. */
+  readonly isKeyRead: boolean;
+  readonly audit: AuditColumns;
+  /** As of the WritePlan. */
+  readonly writable: Columns;
+}
+
+export interface Composite {
+  /** Null where there are no details, or where something of them is at fault. */
+  readonly plan: CompositePlan | null;
+  readonly cascades: readonly Cascade[];
+}
+
+/** One kind of details as the configuration has it, each part with its place. */
+interface Setting {
+  readonly config: Extract<NonNullable<Payload["masterDetail"]>, readonly unknown[]>[number];
+  readonly path: Path;
+  readonly query: DetailQuery | null;
+  readonly calculation: {
+    readonly formulas: NonNullable<Payload["calculation"]>;
+    readonly path: Path;
+  } | null;
+}
+
+export async function compositeOf(
+  survey: Survey,
+  enabled: ReadonlySet<string>,
+  header: Header,
+): Promise<Composite> {
+  const settings = settingsOf(survey);
+  const isUsed = compositeActions.some((name) => enabled.has(name));
+  const found = await Promise.all(
+    settings.map((setting) => detailOf(survey, setting, { header, isUsed })),
+  );
+  const details = found.flatMap((one) => one?.plan ?? []);
+  checkNames(survey, settings, { details, header });
+  if (settings.length > 0 && enabled.has("read-composite") && !header.isKeyRead)
+    survey.fault(["primaryKey"], {
+      expected: "a column that the view or query gives too, for read-composite",
+    });
+  const totals = new Set(details.flatMap((detail) => detail.totals.map(({ column }) => column)));
+  const isWhole = settings.length > 0 && details.length === settings.length;
+  const writable = new Map([...header.writable].filter(([, column]) => !totals.has(column)));
+  return {
+    plan: isWhole ? { details, writable } : null,
+    cascades: found.flatMap((one) => one?.cascade ?? []),
+  };
+}
+
+function settingsOf(survey: Survey): Setting[] {
+  const { masterDetail, calculation, detailQuery } = survey.payload;
+  const outer: Pick<Setting, "query" | "calculation"> = {
+    query: detailQuery === undefined ? null : { sql: detailQuery, path: ["detailQuery"] },
+    calculation:
+      calculation === undefined ? null : { formulas: calculation, path: ["calculation"] },
+  };
+  const several = Array.isArray(masterDetail);
+  if (outer.calculation && (!masterDetail || several)) {
+    survey.fault(["calculation"], {
+      expected: several
+        ? "a calculation in each entry of masterDetail, over the details of that entry"
+        : "a masterDetail beside it: the formulas are over its details",
+    });
+  }
+  if (outer.query && several) {
+    survey.fault(["detailQuery"], {
+      expected: "a detailQuery in each entry of masterDetail, for the details of that entry",
+    });
+  }
+  if (!masterDetail) {
+    if (outer.query) headerKeyTexts(survey, outer.query);
+    return [];
+  }
+  return (several ? masterDetail : [masterDetail]).map((config, at) => {
+    const path = several ? ["masterDetail", at] : ["masterDetail"];
+    const { detailQuery: sql, calculation: formulas } = config;
+    const query = sql === undefined ? null : { sql, path: [...path, "detailQuery"] };
+    const own = formulas === undefined ? null : { formulas, path: [...path, "calculation"] };
+    return several
+      ? { config, path, query, calculation: own }
+      : { config, path, query: query ?? outer.query, calculation: own ?? outer.calculation };
+  });
+}
+
+async function detailOf(
+  survey: Survey,
+  setting: Setting,
+  { header, isUsed }: { header: Header; isUsed: boolean },
+): Promise<{ plan: DetailPlan | null; cascade: Cascade | null } | null> {
+  const { config, path } = setting;
+  const found = await survey.table(config.detailTable, [...path, "detailTable"]);
+  if (!found) return null;
+  const of = `the table ${found.name}`;
+  const rules = rulesOf(survey, setting, found);
+  const table = { ...found, columns: refineColumns(found.columns, rules) };
+  const { columns } = table;
+  const { foreignKey: foreignKeyName, detailConfig, cascadeDelete } = config;
+  const foreignKey = survey.column(foreignKeyName, columns, [...path, "foreignKey"], of);
+  const key = keyOf(survey, setting, { table, isUsed });
+  const fieldPath = [...path, "detailConfig", "fieldName"];
+  survey.columns(detailConfig.fieldName ?? [], columns, fieldPath, of);
+  checkTable(survey, setting, { table, isUsed });
+  const audit = auditColumns(survey, columns);
+  const closed = new Set<Column | null>([key, foreignKey, ...Object.values(audit)]);
+  const calculated = calculatedOf(survey, setting, { header, columns, closed, of });
+  const query =
+    setting.query && (await detailQueryOf(survey, setting.query, { headerKey: header.key, rules }));
+  if (!foreignKey) return null;
+  const own = { ...calculated, table, key, foreignKey, audit, query, closed };
+  return {
+    plan: key && {
+      ...planOf(survey, detailConfig.fieldName, { ...own, key }),
+      rules: Object.freeze(compileRules(rules)),
+    },
+    cascade: cascadeDelete ? { table, foreignKey, key } : null,
+  };
+}
+
+function calculatedOf(
+  survey: Survey,
+  { calculation }: Setting,
+  about: { header: Header } & Pick<DetailColumns, "columns" | "closed" | "of">,
+): Pick<DetailPlan, "computed" | "totals"> {
+  if (!calculation) return { computed: [], totals: [] };
+  const { formulas, path } = calculation;
+  const { header, columns, of } = about;
+  return {
+    computed: computedOf(survey, formulas.detail, { ...about, path: [...path, "detail"] }),
+    totals: totalsOf(survey, formulas.header, {
+      details: columns,
+      header: header.table?.columns ?? null,
+      closed: new Set<Column | null>([header.key, ...Object.values(header.audit)]),
+      path: [...path, "header"],
+      of,
+    }),
+  };
+}
+
+type Found = Pick<
+  DetailPlan,
+  "table" | "key" | "foreignKey" | "audit" | "query" | "computed" | "totals"
+> & { readonly closed: ReadonlySet<Column | null> };
+
+/** `fieldName`: absent = all columns. */
+function planOf(
+  { payload }: Survey,
+  fieldName: readonly string[] | undefined,
+  { closed, ...found }: Found,
+): Omit<DetailPlan, "rules"> {
+  const { table, key, query, computed } = found;
+  const columns = [...table.columns];
+  const hidden = new Set(forEverybody(payload.hiddenFields));
+  const fields = new Set(fieldName ?? table.columns.keys());
+  const results = new Set(computed.map(({ column }) => column));
+  const isShown = (column: Column): boolean =>
+    (fields.has(column.name) || closed.has(column) || results.has(column)) &&
+    !hidden.has(column.name);
+  const isWritable = (column: Column): boolean =>
+    fields.has(column.name) &&
+    !closed.has(column) &&
+    !results.has(column) &&
+    column.generated !== "computed";
+  const sorted = [table.columns.get("line_number"), key].filter((column) => column !== undefined);
+  return {
+    ...found,
+    keyColumns: new Map([[key.name, key]]),
+    shown: new Map(columns.filter(([, column]) => isShown(column))),
+    writable: new Map(columns.filter(([, column]) => isWritable(column))),
+    queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],
+    sort: sorted.map((column) => ({ column, direction: "asc" })),
+  };
+}
+
+/** The rules of the details, those of requiredFields among them. */
+function rulesOf(survey: Survey, { config, path }: Setting, table: Table): FieldRule[] {
+  const { fieldValidation, requiredFields } = config.detailConfig;
+  const at = [...path, "detailConfig"];
+  const of = `the table ${table.name}`;
+  const rules = readRules(survey, fieldValidation, table.columns, [...at, "fieldValidation"], of);
+  survey.columns(requiredFields, table.columns, [...at, "requiredFields"], of);
+  const required = new Set(requiredFields);
+  const ruled = new Set(rules.map(({ name }) => name));
+  return [
+    ...rules.map((rule) => (required.has(rule.name) ? { ...rule, required: true } : rule)),
+    ...requiredFields.filter((name) => !ruled.has(name)).map((name) => ({ name, required: true })),
+  ];
+}
+
+function keyOf(
+  survey: Survey,
+  { config, path }: Setting,
+  { table, isUsed }: { table: Table; isUsed: boolean },
+): Column | null {
+  const at = [...path, "detailConfig", "primaryKey"];
+  const { primaryKey } = config.detailConfig;
+  if (primaryKey !== undefined)
+    return survey.column(primaryKey, table.columns, at, `the table ${table.name}`);
+  const [name, ...others] = table.primaryKey;
+  if (name !== undefined && others.length === 0) return table.columns.get(name) ?? null;
+  if (isUsed) survey.fault(at, { expected: `the column that names one row of ${table.name}` });
+  return null;
+}
+
+/** The audit columns of the details have the names that those of the header have; what does not fit is a column like others. */
+function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
+  const { auditColumns: names } = payload;
+  const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
+    const column = names === false ? undefined : columns.get(names[property] ?? byDefault);
+    return column && fitsAudit(property, column) ? column : null;
+  };
+  return {
+    createdAt: pick("createdAt", "created_at"),
+    createdBy: pick("createdBy", "created_by"),
+    updatedAt: pick("updatedAt", "updated_at"),
+    updatedBy: pick("updatedBy", "updated_by"),
+  };
+}
+
+/** Details are written in a transaction that must be able to undo all of them. */
+function checkTable(
+  survey: Survey,
+  { config, path }: Setting,
+  { table, isUsed }: { table: Table; isUsed: boolean },
+): void {
+  if (!isUsed && !config.cascadeDelete) return;
+  if (table.kind !== "table")
+    survey.fault([...path, "detailTable"], { found: "a view", expected: "a table" });
+  if (table.transactional) return;
+  const expected = "a detail table whose storage has transactions";
+  if (config.cascadeDelete) {
+    survey.fault([...path, "cascadeDelete"], {
+      found: `true, and the storage of ${table.name} cannot undo a half-done delete`,
+      expected,
+    });
+  } else {
+    const found = `${table.name}, whose storage cannot undo a half-done change`;
+    survey.fault([...path, "detailTable"], { found, expected });
+  }
+}
+
+/** The member that holds the details must not be taken for a field, or for other details. */
+function checkNames(
+  survey: Survey,
+  settings: readonly Setting[],
+  { details, header }: { details: readonly DetailPlan[]; header: Header },
+): void {
+  const seen = new Set<string>();
+  for (const { table } of details) {
+    const setting = settings[details.findIndex((one) => one.table === table)];
+    const path = [...(setting?.path ?? ["masterDetail"]), "detailTable"];
+    if (header.table?.columns.has(table.name))
+      survey.fault(path, { expected: "a table whose name is no column of the header" });
+    if (seen.has(table.name)) survey.fault(path, { expected: "each detail table once" });
+    seen.add(table.name);
+  }
+}

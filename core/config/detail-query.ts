@@ -1,0 +1,43 @@
+/** detailQuery -> a query with one parameter, the header's key, and the columns that the database says it gives. Called by `composite-plan.ts`. */
+import type { Column } from "../column.ts";
+import type { FieldRule } from "../field-rule.ts";
+import type { ParameterQuery } from "../statement.ts";
+import type { Path } from "./faults.ts";
+import { aroundHeaderKey, stretchesOf } from "./query-text.ts";
+import { refineColumns } from "./rule-plan.ts";
+import type { Survey } from "./survey.ts";
+
+/** As the configuration has it, and where. */
+export interface DetailQuery {
+  readonly sql: string;
+  readonly path: Path;
+}
+
+/** `rules`: those of the details, which may tell more of a column than the database does. */
+export async function detailQueryOf(
+  survey: Survey,
+  query: DetailQuery,
+  { headerKey, rules }: { headerKey: Column | null; rules: readonly FieldRule[] },
+): Promise<ParameterQuery | null> {
+  const texts = headerKeyTexts(survey, query);
+  if (!texts || !headerKey) return null;
+  const columns = await survey.parameterQuery(texts, headerKey, query.path);
+  if (!columns) return null;
+  const refined = refineColumns(new Map(columns.map((one) => [one.name, one])), rules);
+  return { texts, parameter: headerKey, columns: [...refined.values()] };
+}
+
+/** The SQL around the header's key; null, and a fault, where it names no such place. */
+export function headerKeyTexts(survey: Survey, { sql, path }: DetailQuery): string[] | null {
+  const text = survey.queryText(sql, path);
+  if (text === null) return null;
+  const stretches = stretchesOf(text);
+  if (stretches === null) {
+    survey.fault(path, { expected: "a query in which no backslash stands before a quote" });
+    return null;
+  }
+  const texts = aroundHeaderKey(stretches);
+  if (texts.length > 1) return texts;
+  survey.fault(path, { expected: "a query with the parameter :header_id" });
+  return null;
+}

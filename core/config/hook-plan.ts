@@ -1,0 +1,171 @@
+/**
+ * One hook of a workflow, its texts taken apart. What could only fail when it is called is a fault here: a variable that there
+ * is not, a host that is not fixed, a header that cannot be sent. Called by `workflow-plan.ts`.
+ */
+import type { StatusHook } from "../entity.ts";
+import { limits } from "../limits.ts";
+import { hasDotSegment, type JsonTemplate, parseTemplate, type Template } from "../templates.ts";
+import type { Path } from "./faults.ts";
+import type { Payload } from "./schema.ts";
+import type { Survey } from "./survey.ts";
+
+type HookConfig = NonNullable<
+  NonNullable<Payload["workflow"]>["hooks"]
+>[string]["onBefore"][number];
+
+/** What the hooks of one endpoint share. */
+export interface HookContext {
+  readonly survey: Survey;
+  /** Names that `{{record.<field>}}` may have. */
+  readonly fields: readonly string[];
+}
+
+/** Null, and faults, when the hook can never be called. `path` is where it stands. */
+export function hookOf(
+  context: HookContext,
+  hook: HookConfig,
+  { when, path }: { when: string; path: Path },
+): StatusHook | null {
+  const { survey } = context;
+  const url = urlOf(context, hook, [...path, "url"]);
+  checkHeaders(survey, hook.headers ?? {}, [...path, "headers"]);
+  const hasBody = hook.body !== undefined && Object.keys(hook.body).length > 0;
+  const body = hasBody ? jsonTemplateOf(context, hook.body, [...path, "body"]) : null;
+  if (hasBody && hook.method === "GET")
+    survey.fault([...path, "body"], { expected: "no body, or another method than GET" });
+  const timeoutMs = hook.timeoutMs ?? survey.hookTimeoutMs;
+  const longestMs = limits.requestDeadlineMs - limits.hookReserveMs;
+  if (hook.blocking && timeoutMs > longestMs) {
+    survey.notice(
+      `workflow: the request waits ${longestMs} ms at most for the hook ${hook.name}, less than its timeoutMs`,
+    );
+  }
+  if (url === null) return null;
+  return {
+    label: `${when}:${hook.name}`,
+    method: hook.method,
+    url,
+    headers: hook.headers ?? {},
+    body,
+    isBlocking: hook.blocking,
+    timeoutMs,
+  };
+}
+
+/** Null, and a fault, unless the configuration alone says who is called and the rest is a URL. */
+function urlOf(context: HookContext, { url, method }: HookConfig, path: Path): Template | null {
+  const template = templateOf(context, url, path);
+  if (template === null) return null;
+  const isOwn = url.startsWith("/");
+  const fault = isOwn ? faultOfPath(template, method) : faultOfAddress(template);
+  if (fault === null) return template;
+  context.survey.fault(path, fault);
+  return null;
+}
+
+type About = Parameters<Survey["fault"]>[1];
+
+/** Of a URL that leads to another service: scheme, host and port are fixed. */
+function faultOfAddress(template: Template): About | null {
+  const host = fixedPart(template, /^https?:\/\/[^/?#]+/i);
+  if (host === null)
+    return {
+      expected: "http:// or https:// and a host without variables, or a path such as /api/…",
+    };
+  if (host.includes("@"))
+    return { found: "a URL with a user name or a password", expected: "credentials in headers" };
+  return faultOfUrl(template, "");
+}
+
+/** Of a URL that leads to this service: the action is fixed. */
+function faultOfPath(template: Template, method: string): About | null {
+  if (fixedPart(template, /^\/api\/[^/?#][^?#]*/) === null)
+    return {
+      expected:
+        "a path of this service, which begins with /api/ and has no variables before its query",
+    };
+  if (method !== "GET" && method !== "POST")
+    return { expected: "the method GET or POST for a path of this service" };
+  return faultOfUrl(template, "http://own");
+}
+
+/** The beginning that the pattern finds, if it ends before the first variable; else null. */
+function fixedPart(template: Template, pattern: RegExp): string | null {
+  const [first] = template;
+  if (typeof first !== "string") return null;
+  const found = pattern.exec(first)?.[0];
+  if (found === undefined) return null;
+  return found.length < first.length || template.length === 1 ? found : null;
+}
+
+function faultOfUrl(template: Template, base: string): About | null {
+  const literals = template.filter((part) => typeof part === "string");
+  const sample = template.map((part) => (typeof part === "string" ? part : "x")).join("");
+  if (literals.some((text) => /[\s\\\p{Cc}]/u.test(text)) || hasDotSegment(sample))
+    return { expected: "a URL without blanks, backslashes and segments . and .." };
+  return URL.canParse(base + sample) ? null : { expected: "a URL" };
+}
+
+/** What the service itself says in a call. */
+const ownHeaders: readonly string[] = [
+  "host",
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "idempotency-key",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-hook-depth",
+  "x-request-id",
+];
+
+function checkHeaders(survey: Survey, headers: Readonly<Record<string, string>>, base: Path): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const path = [...base, name];
+    // A value may be a secret, so it is not repeated.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      survey.fault(path, { found: "a name with other characters", expected: "a header's name" });
+    else if (ownHeaders.includes(name.toLowerCase()))
+      survey.fault(path, {
+        found: `the header ${name}`,
+        expected: "headers that are not the service's own",
+      });
+    else if (!/^[\t\x20-\x7e]*$/.test(value) || value.includes("{{"))
+      survey.fault(path, {
+        found: "a value with other characters, or a variable",
+        expected: "a fixed text of ASCII characters in one line",
+      });
+  }
+}
+
+/** Null, and a fault, for a variable that there is not. */
+function templateOf({ survey, fields }: HookContext, text: string, path: Path): Template | null {
+  const parsed = parseTemplate(text, fields);
+  if (parsed.ok) return parsed.template;
+  survey.fault(path, {
+    found: parsed.found,
+    expected:
+      "variables such as {{id}}, {{newStatus}}, {{record.<column>}}, {{requestData.<field>}}",
+    hint: parsed.near === null ? undefined : `did you mean {{${parsed.near}}}?`,
+  });
+  return null;
+}
+
+function jsonTemplateOf(context: HookContext, value: unknown, path: Path): JsonTemplate {
+  if (typeof value === "string")
+    return { kind: "text", template: templateOf(context, value, path) ?? [] };
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => jsonTemplateOf(context, item, [...path, index]));
+    return { kind: "array", items };
+  }
+  if (typeof value !== "object" || value === null)
+    return { kind: "literal", json: JSON.stringify(value) };
+  const members = Object.entries(value).map(
+    ([name, member]) => [name, jsonTemplateOf(context, member, [...path, name])] as const,
+  );
+  return { kind: "object", members };
+}

@@ -1,0 +1,137 @@
+/**
+ * `workflow` of an endpoint as a plan: the column of the status, which status may follow which, and the hooks (`hook-plan.ts`).
+ * A status that no record could have is a fault here, instead of a refusal at its first change. Called by `compile.ts` for
+ * every endpoint.
+ */
+import type { Column, Columns, Table } from "../column.ts";
+import type { ReadPlan, StatusHook, WorkflowPlan, WritePlan } from "../entity.ts";
+import type { Rules } from "../rules.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import type { Path } from "./faults.ts";
+import { type HookContext, hookOf } from "./hook-plan.ts";
+import { forEverybody } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+/** Null where no workflow is asked for, or the entity cannot have one; faults say why. */
+export function workflowOf(
+  survey: Survey,
+  parts: {
+    table: Table | null;
+    shown: Columns;
+    write: WritePlan | null;
+    read: ReadPlan | null;
+    rules: Rules;
+  },
+): WorkflowPlan | null {
+  const { table, write, rules } = parts;
+  const { action, workflow: config } = survey.payload;
+  const isAsked = config !== undefined || action["change-status"] || action["next-statuses"];
+  if (table === null || !isAsked) return null;
+  const status = statusColumn(survey, table, write);
+  if (status === null) return null;
+  const fields: Columns = new Map([[status.name, status]]);
+  const isStatus = (text: string, path: Path) => checkStatus(survey, text, { path, rules, fields });
+  const context = {
+    survey,
+    fields: [...(write?.readBack && parts.read ? parts.read.columns : parts.shown).keys()],
+  };
+  return {
+    fields,
+    status,
+    tableName: survey.payload.tableName ?? table.name,
+    transitions: transitionsOf(survey, isStatus),
+    hooks: hooksOf(context, isStatus),
+  };
+}
+
+/** Null, and a fault, when there is none that a change can write and an answer can show. */
+function statusColumn(survey: Survey, table: Table, write: WritePlan | null): Column | null {
+  const { workflow: config, hiddenFields } = survey.payload;
+  const path = ["workflow", "statusField"];
+  const name = config?.statusField ?? "status";
+  // Without a workflow, `requirements.ts` says what is missing.
+  if (config === undefined && !table.columns.has(name)) return null;
+  const column = survey.column(name, table.columns, path, `the table ${table.name}`);
+  if (column === null) return null;
+  const isOwn =
+    column === write?.key ||
+    (write !== null && Object.values(write.audit).includes(column)) ||
+    column.generated === "computed";
+  if (isOwn) {
+    survey.fault(path, {
+      found: "a column that the service or the database fills",
+      expected: "a column of its own for the status",
+    });
+  } else if (forEverybody(hiddenFields).includes(name)) {
+    survey.fault(path, {
+      found: "a hidden column",
+      expected: "a column that answers may show: change-status tells the status",
+    });
+  } else if (!statusTypes.includes(column.type)) {
+    survey.fault(path, { found: `a ${column.type} column`, expected: "a column of text" });
+  } else return column;
+  return null;
+}
+
+const statusTypes: readonly string[] = ["text", "other", "integer"];
+
+type IsStatus = (text: string, path: Path) => boolean;
+
+/** False, and a fault, for a status that no record can have, or that would be stored otherwise than it is written. */
+function checkStatus(
+  survey: Survey,
+  text: string,
+  { path, rules, fields }: { path: Path; rules: Rules; fields: Columns },
+): boolean {
+  const [name = ""] = fields.keys();
+  const { values, errors } = rules.check({ [name]: text }, "update", fields);
+  const found = `the status ${JSON.stringify(text)}`;
+  if (errors) {
+    survey.fault(path, { found, expected: `a status that ${name} takes: ${errors[name]?.[0]}` });
+    return false;
+  }
+  const stored = String([...values.values()][0]);
+  if (stored !== text) survey.fault(path, { found, expected: `as it is stored: "${stored}"` });
+  return stored === text;
+}
+
+function transitionsOf(survey: Survey, isStatus: IsStatus): WorkflowPlan["transitions"] {
+  const config = survey.payload.workflow?.transitions;
+  if (config === undefined) return null;
+  const known = Object.keys(config);
+  for (const [from, targets] of Object.entries(config)) {
+    const path = ["workflow", "transitions", from];
+    // The empty text stands for records without a status.
+    if (from !== "") isStatus(from, path);
+    for (const [index, target] of targets.entries()) {
+      if (!isStatus(target, [...path, index]) || known.includes(target)) continue;
+      const hint = didYouMean(target, known);
+      if (hint !== undefined)
+        survey.notice(`workflow.transitions: no status follows ${target}; ${hint}`);
+    }
+  }
+  return new Map(Object.entries(config));
+}
+
+function hooksOf(context: HookContext, isStatus: IsStatus): WorkflowPlan["hooks"] {
+  const { survey } = context;
+  const { hooks = {}, transitions } = survey.payload.workflow ?? {};
+  const reachable = transitions && new Set(Object.values(transitions).flat());
+  const plans = new Map<string, { onBefore: StatusHook[]; onAfter: StatusHook[] }>();
+  for (const [status, config] of Object.entries(hooks)) {
+    const path = ["workflow", "hooks", status];
+    if (isStatus(status, path) && reachable && !reachable.has(status)) {
+      survey.fault(path, {
+        found: `the status ${JSON.stringify(status)}, to which no transition leads`,
+        expected: "a status that a record can change to",
+        hint: didYouMean(status, reachable),
+      });
+    }
+    const of = (when: "onBefore" | "onAfter") =>
+      config[when].flatMap(
+        (hook, index) => hookOf(context, hook, { when, path: [...path, when, index] }) ?? [],
+      );
+    plans.set(status, { onBefore: of("onBefore"), onAfter: of("onAfter") });
+  }
+  return plans;
+}

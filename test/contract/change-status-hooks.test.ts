@@ -1,0 +1,288 @@
+/** The hooks of change-status against a real server: what they hear and when, and that none can hold or forge a change. */
+import { describe, expect, test } from "vitest";
+import { limits } from "../../core/limits.ts";
+import { check, instant } from "./cases.ts";
+import { hookTimeoutMs, inner, openHookedOrders, peers } from "./hooked-orders.ts";
+
+const orders = openHookedOrders();
+
+const failed = { status: 502, error: "Hook execution failed" };
+const timed = async <T>(work: () => Promise<T>) => {
+  const startMs = performance.now();
+  const result = await work();
+  return { result, tookMs: performance.now() - startMs };
+};
+
+describe("hooks that succeed", () => {
+  test("change-status names the hooks that were called and started, in order", async () => {
+    const answer = await orders.changeTo("told");
+    check(answer, { status: 200, data: { status: "told" } });
+    expect(answer.body.workflow).toEqual({
+      previousStatus: "new",
+      newStatus: "told",
+      hooksExecuted: [
+        "onBefore:first",
+        "onBefore:second",
+        "onBefore:third",
+        "onAfter:fourth",
+        "onAfter:fifth",
+      ],
+    });
+  });
+
+  test("change-status calls blocking hooks in order, and the others after the change", async () => {
+    const requestId = (await orders.changeTo("told")).headers.get("X-Request-Id");
+    const mine = () =>
+      orders.server.heard.filter(({ headers }) => headers["x-request-id"] === requestId);
+    await expect.poll(() => mine().length).toBe(5);
+    const paths = mine().map(({ path }) => path.split(/[/?]/)[1]);
+    expect(paths.slice(0, 3)).toEqual(["first", "third", "fourth"]);
+    expect(paths.slice(3).sort()).toEqual(["fifth", "second"]);
+  });
+
+  test("change-status fills the variables of a body, as JSON values where they stand alone", async () => {
+    const extra = { deep: [1, '"}', "{{id}}"], big: 5 };
+    const more = { remarks: 'say "{{id}}"', updated_by: "ann", extra };
+    const { body } = await orders.changeTo("told", more);
+    const heard = orders.server.heard.filter(({ path }) => path.startsWith(`/first/${orders.id}?`));
+    const sent = JSON.parse(heard[0]?.body ?? "");
+    expect(sent).toEqual({
+      id: orders.id,
+      from: "new",
+      to: "told",
+      note: 'say "{{id}}"',
+      table: "orders",
+      user: "ann",
+      at: expect.stringMatching(instant),
+      total: body.data.total,
+      status: "new",
+      sent: extra,
+      missing: null,
+      text: `order a/b&c (${body.data.total})`,
+      list: [body.data.total, 1, true, null],
+    });
+  });
+
+  test("change-status encodes the variables of a URL", async () => {
+    await orders.changeTo("told");
+    const path = `/first/${orders.id}?from=new&code=a%2Fb%26c`;
+    expect(await orders.server.hears(path)).toHaveLength(1);
+  });
+
+  test("change-status shows onAfter hooks the record with its new status", async () => {
+    await orders.changeTo("told");
+    const [fifth] = (await orders.server.hears("/fifth")).slice(-1);
+    expect(JSON.parse(fifth?.body ?? "")).toMatchObject({ from: "new", status: "told" });
+  });
+
+  test("change-status sends its own headers and the configured ones", async () => {
+    const answer = await orders.changeTo("told");
+    const mine = orders.server.heard.filter(
+      ({ headers }) => headers["x-request-id"] === answer.headers.get("X-Request-Id"),
+    );
+    const first = mine.find(({ path }) => path.startsWith("/first"));
+    expect(first?.headers).toMatchObject({
+      "content-type": "application/json",
+      "idempotency-key": expect.stringMatching(/^[\da-f-]{36}$/),
+      "x-hook-depth": "1",
+    });
+    const third = mine.find(({ path }) => path === "/third");
+    expect(third).toMatchObject({ method: "GET", body: "", headers: { "x-token": "t" } });
+    const keys = mine.map(({ headers }) => headers["idempotency-key"]);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe("blocking hooks that fail", () => {
+  const cases = peers.flatMap((peer) => [`before ${peer}`, `after ${peer}`]);
+  test.each(cases)("change-status answers 502 in time and changes nothing: %s", async (status) => {
+    const { result, tookMs } = await timed(() => orders.changeTo(status));
+    check(result, failed);
+    expect(tookMs).toBeLessThan(hookTimeoutMs + 1_000);
+    expect(JSON.stringify(result.body)).not.toMatch(/localhost|127\.0|http:|timeout|abort/i);
+    expect(await orders.status()).toBe("new");
+    // Nobody holds the row any more.
+    const next = await timed(() => orders.changeTo("free"));
+    check(next.result, { status: 200 });
+    expect(next.tookMs).toBeLessThan(1_000);
+  });
+
+  test.each(inner)(
+    "change-status does not call %s, which allowedHosts does not name",
+    async (url) => {
+      const before = orders.server.heard.length;
+      check(await orders.changeTo(url), failed);
+      expect(orders.server.heard.length).toBe(before);
+      expect(await orders.status()).toBe("new");
+    },
+  );
+
+  test("change-status names the hook that failed", async () => {
+    expect((await orders.changeTo("second-refused")).body.message).toBe(
+      "The hook onBefore:call failed; the status was not changed",
+    );
+  });
+
+  test("change-status calls no hook after one that failed", async () => {
+    check(await orders.changeTo("second-refused"), failed);
+    expect(await orders.server.hears("/earlier")).not.toHaveLength(0);
+    expect(orders.server.heard.filter(({ path }) => path === "/not-reached")).toEqual([]);
+  });
+
+  test("change-status calls no hook of a change that it refuses", async () => {
+    const answer = await orders.changeTo("told", { updated_by: "x".repeat(41) });
+    check(answer, { status: 400, error: "Validation failed", errors: ["updated_by"] });
+    const paths = orders.server.heard.map(({ path }) => path);
+    expect(paths.filter((path) => path.startsWith(`/first/${orders.id}?`))).toEqual([]);
+  });
+
+  test("change-status tells nobody of a change that was undone", async () => {
+    check(await orders.changeTo("told-and-refused"), failed);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(orders.server.heard.filter(({ path }) => path === "/never")).toEqual([]);
+  });
+
+  test.each([".", ".."])("change-status refuses the value %s in a path", async (extra) => {
+    check(await orders.changeTo("path", { extra }), failed);
+  });
+
+  test("change-status keeps a hostile value inside its segment of the path", async () => {
+    check(await orders.changeTo("path", { extra: "../../x?y#z" }), { status: 200 });
+    expect(await orders.server.hears("/a/..%2F..%2Fx%3Fy%23z/b")).toHaveLength(1);
+  });
+});
+
+describe("hooks that nobody waits for", () => {
+  test("change-status does not wait for them", async () => {
+    const { result, tookMs } = await timed(() => orders.changeTo("slow-later"));
+    check(result, { status: 200 });
+    expect(tookMs).toBeLessThan(800);
+    expect(result.body.workflow.hooksExecuted).toEqual(["onAfter:call"]);
+  });
+
+  test("change-status succeeds whatever becomes of them", async () => {
+    const answer = await orders.changeTo("fails-later");
+    check(answer, { status: 200, data: { status: "fails-later" } });
+    expect(answer.body.workflow.hooksExecuted).toEqual(["onBefore:early", "onAfter:late"]);
+  });
+});
+
+describe("hooks to this service", () => {
+  test.each(["own", "own-query"])("change-status has another action answer: %s", async (status) => {
+    check(await orders.changeTo(status, { extra: "zero&limit=0" }), { status: 200 });
+  });
+
+  test("change-status is undone when another action refuses", async () => {
+    check(await orders.changeTo("own-refused"), failed);
+    expect(await orders.status()).toBe("new");
+  });
+
+  test("change-status starts another action after the change", async () => {
+    check(await orders.changeTo("own-later", { remarks: "later" }), { status: 200 });
+    await expect
+      .poll(async () => {
+        const where = { key: "log_id", value: orders.id };
+        return (await orders.post("logs", "first", { where })).body.data?.note;
+      })
+      .toBe("later");
+  });
+
+  test("change-status waits for an action that writes, where the database has more than one writer", async () => {
+    const isSingle = orders.fixture.engine === "sqlite";
+    check(await orders.changeTo("own-writes"), isSingle ? failed : { status: 200 });
+    expect(await orders.status()).toBe(isSingle ? "new" : "own-writes");
+  });
+
+  async function chainOf(name: string): Promise<string[]> {
+    const ids = ["a", "b", "c", "d", "e", "f"].map((letter) => `${name}-${letter}`);
+    for (const [at, order_id] of ids.entries())
+      await orders.post("orders", "create", { order_id, status: "new", next: ids[at + 1] ?? null });
+    return ids;
+  }
+
+  test("change-status lets hooks lead to hooks three times and no further", async () => {
+    const ids = await chainOf("chain");
+    await orders.post("orders", "change-status", { id: ids[0], status: "chain" });
+    await expect.poll(() => orders.status(ids[limits.hookDepthMax])).toBe("chain");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const statuses = await Promise.all(ids.map((id) => orders.status(id)));
+    expect(statuses).toEqual(["chain", "chain", "chain", "chain", "new", "new"]);
+  });
+
+  test("change-status answers 502 when blocking hooks lead too far, and undoes them all", async () => {
+    const ids = await chainOf("waiting");
+    const body = { id: ids[0], status: "chain-waiting" };
+    check(await orders.post("orders", "change-status", body), failed);
+    await expect
+      .poll(async () => new Set(await Promise.all(ids.map((id) => orders.status(id)))), {
+        timeout: 8_000,
+      })
+      .toEqual(new Set(["new"]));
+  });
+});
+
+/** The transition is no longer there, or the record's lock was not free in time. */
+const isRefused = ({ status }: { status: number }): boolean => status === 422 || status === 409;
+
+describe("while a blocking hook runs", () => {
+  /** Comes back when the hook is running; it takes a second. */
+  async function holdRow() {
+    const before = orders.server.heard.filter(({ path }) => path === "/slow").length;
+    const answer = orders.changeTo("slow");
+    await orders.server.hears("/slow", before + 1);
+    return { answer };
+  }
+
+  test("other writes succeed; where there is one writer, they wait for it", async () => {
+    const changing = await holdRow();
+    const { result, tookMs } = await timed(() =>
+      orders.post("logs", "update", { log_id: "l0", note: "meanwhile" }),
+    );
+    check(result, { status: 200, data: { note: "meanwhile" } });
+    if (orders.fixture.engine === "sqlite") expect(tookMs).toBeGreaterThan(300);
+    else expect(tookMs).toBeLessThan(700);
+    check(await changing.answer, { status: 200, data: { status: "slow" } });
+  });
+
+  test("another change of the same record waits for a while, and is refused", async () => {
+    const changing = await holdRow();
+    const { result, tookMs } = await timed(() => orders.changeTo("free"));
+    // Three tries, some 100 ms apart; the hook takes longer.
+    check(result, { status: 409, error: "Lock conflict" });
+    expect(tookMs).toBeGreaterThan(100);
+    check(await changing.answer, { status: 200 });
+    check(await orders.changeTo("free"), { status: 200 });
+  });
+
+  test("of fifty changes to two statuses one calls its hook, and the others are refused", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => {
+        const body = { id: orders.id, status: at % 2 === 0 ? "left" : "right" };
+        return orders.post("steps", "change-status", body);
+      }),
+    );
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    expect(answers.filter(isRefused)).toHaveLength(49);
+    expect(await orders.server.hears(`/step/${orders.id}`)).toHaveLength(1);
+    expect(await orders.status()).toBe(won[0]?.body.workflow.newStatus);
+  });
+
+  test("a list that was read before shows the new status afterwards", async () => {
+    const where = { conditions: [{ key: "order_id", operator: "=", value: orders.id }] };
+    const statuses = async () =>
+      (await orders.post("orders", "read", { where })).body.data.map(
+        ({ status }: { status: string }) => status,
+      );
+    expect(await statuses()).toEqual(["new"]);
+    await orders.changeTo("free");
+    expect(await statuses()).toEqual(["free"]);
+  });
+
+  test("readers see the old status", async () => {
+    const changing = await holdRow();
+    expect(await orders.status()).toBe("new");
+    await changing.answer;
+    expect(await orders.status()).toBe("slow");
+  });
+});

@@ -1,0 +1,54 @@
+/** Handlers that take longer than their request may: the client hears of it, the transaction is undone, and its connection is free again. */
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { check } from "./cases.ts";
+import { openWorkshop } from "./workshop.ts";
+
+vi.mock("../../core/limits.ts", async (original) => {
+  const { limits } = await original<typeof import("../../core/limits.ts")>();
+  return { limits: { ...limits, requestDeadlineMs: 400 } };
+});
+
+const { workshop, on, logged } = openWorkshop();
+const { post } = workshop;
+const overdue = { status: 503, error: "Service unavailable", message: "The request took too long" };
+const part = (id: string) => ({ part_id: id, code: id, name: "slow" });
+const idsOf = async () =>
+  (await workshop.fixture.sql("select part_id from parts")).map((row) => row["part_id"]);
+
+test.each(["onBeforeInsert", "onAfterInsert"] as const)(
+  "a handler of %s that never settles ends with the request",
+  async (event) => {
+    on[event] = () => new Promise(() => undefined);
+    check(await post("parts", "create", part(`never-${event}`)), overdue);
+    await pause(50);
+    const line = logged.find((one) => JSON.stringify(one).includes("longer than its request"));
+    expect(line).toMatchObject({ handler: "test/components/probe.ts#run" });
+    delete on[event];
+    // SQLite has one writer: were it still held, this would wait in vain.
+    check(await post("parts", "create", part(`next-${event}`)), { status: 201 });
+    expect(await idsOf()).not.toContain(`never-${event}`);
+  },
+);
+
+test("more hanging requests than connections leave the service working", async () => {
+  on.onBeforeInsert = () => new Promise(() => undefined);
+  const asked = Array.from({ length: 12 }, (_, at) => post("parts", "create", part(`many-${at}`)));
+  for (const { status } of await Promise.all(asked)) expect(status).toBe(503);
+  delete on.onBeforeInsert;
+  check(await post("parts", "create", part("after-many")), { status: 201 });
+});
+
+test("a handler that goes on after its request can neither write nor bring the process down", async () => {
+  const late = Promise.withResolvers<unknown>();
+  on.onBeforeInsert = async ({ query }) => {
+    await pause(600);
+    void query("insert into journal (note) values ('unheard')");
+    await query("insert into journal (note) values ('late')").catch(late.resolve);
+    throw new Error("nobody listens");
+  };
+  check(await post("parts", "create", part("late")), overdue);
+  expect(String(await late.promise)).toContain("ended");
+  await pause(50);
+  expect(await workshop.fixture.sql("select * from journal")).toEqual([]);
+});

@@ -1,0 +1,105 @@
+/** change-status over a database that gives up a transaction: hooks that were called must not be called again. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Request } from "../core/action.ts";
+import { changeStatus } from "../core/actions/change-status.ts";
+import type { ProjectCache } from "../core/cache.ts";
+import type { Entity } from "../core/entity.ts";
+import type { RequestLocks } from "../core/locks.ts";
+import type { Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
+import { entityOf } from "./config/shop.ts";
+
+const id = "6f1a6f5e-0000-4000-8000-000000000001";
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+let sent: OutboundRequest[] = [];
+let row: Row = {};
+beforeEach(() => {
+  sent = [];
+  row = { receipt_id: id, status: "draft", total: 5 };
+});
+
+async function entityWith(isBlocking: boolean): Promise<Entity> {
+  const hook = { name: "call", url: "https://a.example/", blocking: isBlocking };
+  const { entity } = await entityOf({
+    action: { "change-status": true },
+    tableName: "receipts",
+    workflow: { hooks: { done: { onBefore: [hook], onAfter: [hook] } } },
+  });
+  return entity;
+}
+
+/** Gives up the transaction `conflicts` times at its end, as a deadlock does, and runs it again. */
+function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
+  const tx = {
+    one: async () => row,
+    updateOne: async () => ({ ...row, status: "done" }),
+  } as unknown as Queries;
+  const session = {
+    async tx(work: (tx: Queries) => Promise<unknown>) {
+      for (let left = conflicts; left > 0; left--) await work(tx);
+      return work(tx);
+    },
+  } as unknown as Session;
+  return {
+    method: "POST",
+    requestMode: null,
+    ifMatch: null,
+    lockToken: null,
+    locks: {
+      async takeRecords() {},
+      async checkWrite() {},
+    } as Partial<RequestLocks> as RequestLocks,
+    requestId: "r1",
+    hookDepth: 0,
+    body: { receipt_id: id, status: "done" },
+    session,
+    deadlineAtMs: performance.now() + leftMs,
+    cache: {} as ProjectCache,
+    outbound: {
+      async send(request) {
+        sent.push(request);
+        return { status: 200 };
+      },
+    },
+    now: () => "2026-01-31T10:00:00.000Z",
+    newId: () => crypto.randomUUID(),
+    log: silent,
+  };
+}
+
+describe("a transaction that the database gives up", () => {
+  test("after a blocking hook is not run again: the hook is called once, the answer is 503", async () => {
+    const change = changeStatus.bind(await entityWith(true))!;
+    await expect(change(requestWith({ conflicts: 1 }))).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    expect(sent).toHaveLength(2);
+  });
+
+  test("without blocking hooks is run again, and each hook is started once", async () => {
+    const change = changeStatus.bind(await entityWith(false))!;
+    const answer = await change(requestWith({ conflicts: 2 }));
+    expect(answer.later?.map(({ label }) => label)).toEqual([
+      "items onBefore:call",
+      "items onAfter:call",
+    ]);
+    expect(sent).toHaveLength(0);
+  });
+});
+
+describe("a blocking hook", () => {
+  test("gets no more time than the request has left for it", async () => {
+    const change = changeStatus.bind(await entityWith(true))!;
+    await change(requestWith({ leftMs: 3_000 }));
+    expect(sent[0]!.timeoutMs).toBeGreaterThan(1_500);
+    expect(sent[0]!.timeoutMs).toBeLessThanOrEqual(2_000);
+  });
+
+  test("is not called when the request has no time left", async () => {
+    const change = changeStatus.bind(await entityWith(true))!;
+    await expect(change(requestWith({ leftMs: 900 }))).rejects.toMatchObject({
+      kind: "hookFailed",
+    });
+    expect(sent).toHaveLength(0);
+  });
+});
