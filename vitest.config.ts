@@ -8,7 +8,7 @@ import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const parity = ["test/parity/**/*.test.ts", "test/contract/parity.test.ts"];
-const elsewhere = ["test/{browser,contract,db,faults,parity,runtime,stores}/**"];
+const elsewhere = ["test/{browser,contract,db,faults,jobs,parity,runtime,stores}/**"];
 
 /** Every case on this engine, and what belongs to it alone. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
@@ -38,6 +38,10 @@ export default defineConfig({
       ...engines.map(engineProject),
       { extends: true, test: { name: "parity", include: parity } },
       { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "jobs", include: ["test/jobs/*.test.ts"], testTimeout: 60_000 },
+      },
       {
         extends: true,
         test: {

@@ -1,4 +1,4 @@
-/** The command line: `rowgate serve`, `check`. Run through `npm run rowgate -- <command>`. */
+/** The command line: `rowgate serve`, `worker`, `check`. Run through `npm run rowgate -- <command>`. */
 import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../core/config/faults.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
@@ -9,19 +9,22 @@ import { checkConfig, ConfigError, openService, type Service } from "./wire.ts";
 const usage = `Usage: npm run rowgate -- <command>
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
+  worker   run exports and imports out of Redis (CONFIG_DIR, REDIS_URL, STORAGE_URL)
   check    hold the configuration against the live databases; exits 1 when it finds a fault
 `;
 
-const commands: Readonly<Record<string, () => Promise<void>>> = { serve: serveProjects, check };
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  serve: serveProjects,
+  worker: runJobs,
+  check,
+};
 
 const name = process.argv[2] ?? "";
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (command) {
   await command().catch(exitWith);
 } else {
-  process.stderr.write(
-    name === "worker" ? "There are no background jobs in this version yet.\n" : usage,
-  );
+  process.stderr.write(usage);
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
@@ -38,13 +41,26 @@ async function serveProjects(): Promise<void> {
       "Everyone who can reach this address may read and write",
     );
   }
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      service.log.info({ signal }, "Stopping");
-      void stop().then(() => process.exit(0), exitWith);
-    });
-  }
+  stopOnSignal(stop);
   await service.ready;
+}
+
+async function runJobs(): Promise<void> {
+  const { startWorker } = await import("../jobs/worker.ts");
+  const files = await readConfigFiles(parseEnv(process.env).configDir);
+  const onStuck = () =>
+    void exitWith(
+      new Error("Jobs wait and this worker gets none; it ends, so that another begins"),
+    );
+  const { stop } = await startWorker({ files, env: process.env, onStuck });
+  process.stdout.write("Rowgate takes jobs\n");
+  stopOnSignal(stop);
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => void stop().then(() => process.exit(0), exitWith));
+  }
 }
 
 async function check(): Promise<void> {

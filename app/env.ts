@@ -30,6 +30,14 @@ const variables = z.object({
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
     .optional(),
+  STORAGE_URL: z
+    .string()
+    .regex(/^file:./, "must be a folder such as file:./data/files")
+    .default("file:./data/files"),
+  JOBS_QUEUE: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, "must be a name of letters, digits, ., - and _")
+    .default("rowgate"),
 });
 
 export interface Settings {
@@ -40,6 +48,10 @@ export interface Settings {
   readonly bodyLimitBytes: number;
   /** Null: what instances could share stays in the process. */
   readonly redisUrl: string | null;
+  /** Where exports and uploads are kept. */
+  readonly storageUrl: string;
+  /** Service and workers with the same name share their jobs in Redis. */
+  readonly queueName: string;
 }
 
 /** Throws an Error whose message lists every variable with a bad value. An empty variable counts as absent. */
@@ -58,6 +70,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
   }
   const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
+  const { STORAGE_URL, JOBS_QUEUE } = parsed.data;
   return {
     port: PORT,
     host: HOST,
@@ -65,5 +78,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     logLevel: LOG_LEVEL,
     bodyLimitBytes: BODY_LIMIT,
     redisUrl: REDIS_URL ?? null,
+    storageUrl: STORAGE_URL,
+    queueName: JOBS_QUEUE,
   };
 }

@@ -29,6 +29,7 @@ export async function listen(service: Service): Promise<Listening> {
     url: `http://${shownHost}:${takenPort}`,
     async stop() {
       const untilMs = performance.now() + limits.drainTimeoutMs;
+      const jobsStopped = service.stopJobs();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A connection that answers its last request now would be kept for the next one.
       const sweep = setInterval(() => server.closeIdleConnections(), 50);
@@ -36,6 +37,7 @@ export async function listen(service: Service): Promise<Listening> {
       await closed;
       clearInterval(sweep);
       clearTimeout(cut);
+      await jobsStopped;
       await service.close(untilMs);
     },
   };

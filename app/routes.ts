@@ -4,9 +4,11 @@ import type { Method } from "../core/action.ts";
 import { findRoute, perform, type Projects } from "../core/dispatch.ts";
 import type { Clock, NewId } from "../core/ports.ts";
 import { type BodyOptions, readBody } from "./body.ts";
+import { download } from "./download.ts";
 import { answer, failure } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
+import { readUpload } from "./upload.ts";
 
 export interface RouteDeps {
   readonly projects: Projects;
@@ -23,10 +25,13 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
     const route = findRoute(projects, { project, endpoint, action, method: c.req.method });
     let body: unknown;
     try {
-      body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm: route.action.takesForm });
+      const { takesForm, takesUpload } = route.action;
+      const upload = takesUpload ? await readUpload(c.req.raw) : null;
+      if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
       const request = {
         method: c.req.method as Method,
         body,
+        upload,
         ifMatch: c.req.header("If-Match") ?? null,
         lockToken: c.req.header("X-Lock-Token") ?? null,
         requestMode: c.req.header("X-Request-Mode") ?? null,
@@ -35,6 +40,7 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
         log: exchange.log,
       };
       const result = await perform(route, request, { now, newId });
+      if (result.file) return await download(exchange, result.file, c.req.header("Range"));
       return answer(exchange, result, now());
     } catch (error) {
       return failure(exchange, error, now(), {

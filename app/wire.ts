@@ -17,6 +17,7 @@ import { databaseOf, openDb } from "../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createApp } from "./http.ts";
 import { createLog, type Logger } from "./log.ts";
+import { type Jobs, openJobs } from "./open-jobs.ts";
 import { createBackground, type ProcessBackground } from "./outbound/background.ts";
 import { createOutbound, type OutboundOptions } from "./outbound/client.ts";
 import { openStores, type Stores } from "./stores/open.ts";
@@ -36,6 +37,8 @@ export interface Service {
   readonly projects: readonly ProjectConfig[];
   /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
+  /** Jobs that run in this process stop at a safe point; requests are still answered. */
+  stopJobs(): Promise<void>;
   /** Hooks that nobody waits for may go on until this moment (of `performance.now()`); absent: they are given up. */
   close(hooksUntilMs?: number): Promise<void>;
 }
@@ -69,13 +72,23 @@ export async function openService({
   const { projects: configs, faults } = readConfig(files, env);
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
+  const raise = (names: readonly string[]) => stores.cache.raise(names);
+  // A configuration with faults is not served, so no job of an earlier process goes on either.
+  const projects = faults.length > 0 ? [] : configs;
+  const opening = openJobs({ projects, settings, files, env, log, raise });
+  const jobs = await opening.catch((error: unknown) => {
+    cache.close();
+    stores.close();
+    throw error;
+  });
   let app: Hono | null = null;
   const own: OutboundOptions["own"] = (request) => app!.fetch(request);
-  const parts = { cache, locks: stores.locks, importComponent, own, log };
+  const parts = { cache, locks: stores.locks, jobs, importComponent, own, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
     await Promise.all(opened.map(({ background }) => background.drain(hooksUntilMs)));
+    await jobs.close();
     await Promise.all(opened.map(({ project }) => project.db.close()));
     cache.close();
     stores.close();
@@ -103,7 +116,7 @@ export async function openService({
     pingRedis: stores.ping,
     log,
   });
-  return { app, settings, log, projects: configs, ready, close };
+  return { app, settings, log, projects: configs, ready, stopJobs: jobs.stopRunning, close };
 }
 
 /** All faults of the files, and of what they say about databases; `unreachable` names projects whose database did not answer. */
@@ -116,8 +129,12 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const { projects: configs, faults } = readConfig(files, env);
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest, log });
+  const settings = parseEnv(env);
+  const raise = async () => undefined;
+  // Without projects nothing is opened.
+  const jobs = await openJobs({ projects: [], settings, files, env, log, raise });
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks: stores.locks, importComponent, own, log };
+  const parts = { cache, locks: stores.locks, jobs, importComponent, own, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -139,6 +156,7 @@ interface OpenProject {
 interface ProjectParts {
   readonly cache: Cache;
   readonly locks: Stores["locks"];
+  readonly jobs: Jobs;
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
   readonly log: Logger;
@@ -148,7 +166,7 @@ const digest = (text: string): string => hash("sha256", text);
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, importComponent, own, log }: ProjectParts,
+  { cache, locks: openStore, jobs, importComponent, own, log }: ProjectParts,
 ): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
@@ -170,6 +188,7 @@ async function openProject(
     }),
     outbound,
     background,
+    jobs: jobs.forProject(config),
     routes: null,
   };
   return { config, project, background, importComponent, stop: new AbortController() };

@@ -7,6 +7,7 @@ import { isOfDetails } from "./detail-errors.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
 import { isObject } from "./json.ts";
+import type { ProjectJobs } from "./jobs.ts";
 import type { RequestLocks } from "./locks.ts";
 import type { Clock, HookCall, Log, NewId, Outbound, Session } from "./ports.ts";
 
@@ -30,15 +31,26 @@ export interface Call {
   readonly requestId: string;
   /** How many hooks of this service led to this request; 0 = none. */
   readonly hookDepth: number;
+  /** The file of a multipart body; null where the action takes none. */
+  readonly upload: Upload | null;
   readonly session: Session;
   /** When the session ends, on the clock of `performance.now()`. */
   readonly deadlineAtMs: number;
   readonly cache: ProjectCache;
   readonly locks: RequestLocks;
   readonly outbound: Outbound;
+  readonly jobs: ProjectJobs;
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
+}
+
+/** The one file of a request, while it arrives. */
+export interface Upload {
+  /** As the client calls it: good for its ending alone. */
+  readonly name: string;
+  /** To be read once. Rejects with `invalidPayload` when the body is cut short, or holds anything else beside the file. */
+  readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 /** A successful answer; the edge adds `success` and `timestamp`. */
@@ -53,6 +65,17 @@ export interface Answer {
   readonly etag?: string;
   /** Calls to make once everybody can see what the action wrote. */
   readonly later?: readonly HookCall[];
+  /** The answer is this file, and no JSON at all. */
+  readonly file?: AnsweredFile;
+}
+
+export interface AnsweredFile {
+  /** What it is called where it is saved. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** The bytes, or those from `start` to `end`, both included. */
+  read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
 export interface ActionDefinition<Needs> {
@@ -65,6 +88,8 @@ export interface ActionDefinition<Needs> {
   readonly takesEmptyBody: boolean;
   /** True: a body in form encoding with bracketed names is taken too; absent: JSON alone. */
   readonly takesForm?: boolean;
+  /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
+  readonly takesUpload?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
   readonly isProjectWide?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
@@ -81,6 +106,7 @@ export interface Action {
   readonly name: string;
   readonly methods: readonly Method[];
   readonly takesForm: boolean;
+  readonly takesUpload: boolean;
   readonly isProjectWide: boolean;
   besideErrors(body: unknown): Record<string, unknown>;
   /** Whether errors of this entity go out with status 200. */
@@ -99,6 +125,7 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     name: definition.name,
     methods: definition.methods,
     takesForm: definition.takesForm ?? false,
+    takesUpload: definition.takesUpload ?? false,
     isProjectWide: definition.isProjectWide ?? false,
     besideErrors: (body) => definition.besideErrors?.(body) ?? {},
     showsErrorsInline(entity) {

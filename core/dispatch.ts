@@ -7,6 +7,7 @@ import { actions, plannedActions } from "./actions.ts";
 import type { ProjectCache } from "./cache.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
+import type { ProjectJobs } from "./jobs.ts";
 import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { ProjectLocks } from "./locks.ts";
@@ -28,6 +29,7 @@ export interface Project {
   readonly locks: ProjectLocks;
   readonly outbound: Outbound;
   readonly background: Background;
+  readonly jobs: ProjectJobs;
   routes: Routes | null;
 }
 
@@ -121,7 +123,7 @@ export interface Surroundings {
 /** What a handler gets beside what came with the request. */
 type Provided = Pick<
   Request,
-  "session" | "deadlineAtMs" | "cache" | "locks" | "outbound" | "now" | "newId"
+  "session" | "deadlineAtMs" | "cache" | "locks" | "outbound" | "jobs" | "now" | "newId"
 >;
 
 /**
@@ -137,8 +139,8 @@ export async function perform(
   const session = project.db.session(deadlineAtMs);
   const { lockToken: token, log } = request;
   const locks = project.locks({ token, deadlineAtMs, log });
-  const { cache, outbound, background } = project;
-  const provided: Provided = { session, deadlineAtMs, cache, locks, outbound, now, newId };
+  const { cache, outbound, background, jobs } = project;
+  const provided: Provided = { session, deadlineAtMs, cache, locks, outbound, jobs, now, newId };
   try {
     const answer = await handler({ ...request, ...provided });
     if (session.written.size > 0) await cache.wrote(session.written);

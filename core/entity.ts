@@ -155,6 +155,71 @@ export interface GridPlan {
   readonly key: Column | null;
 }
 
+/** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
+export interface ExportFormat {
+  readonly type: "text" | "number" | "boolean" | "date" | "datetime";
+  readonly pattern?: string;
+  readonly trueLabel?: string;
+  readonly falseLabel?: string;
+}
+
+export interface ExportColumn {
+  readonly column: Column;
+  readonly heading: string;
+  /** Null: a value is written as what it is. */
+  readonly format: ExportFormat | null;
+}
+
+/** What export needs. */
+export interface ExportPlan {
+  readonly source: Source;
+  /** Columns that a request may name. */
+  readonly columns: Columns;
+  /** What the file holds, in order; at least one. */
+  readonly exported: readonly ExportColumn[];
+  /** The primary key, when the source has it: the last sort column. */
+  readonly key: Column | null;
+  /** What the operator adds to every export. */
+  readonly scope: Condition | null;
+}
+
+/** A column of the file that holds names; each stands for the key of a row in another table. */
+export interface ImportLookup {
+  /** What stands above the column. */
+  readonly heading: string;
+  /** The entity's column that gets the key. */
+  readonly target: Column;
+  readonly table: Table;
+  /** Of `table`: where the name stands, and the key. */
+  readonly name: Column;
+  readonly id: Column;
+  /** False: a name that is not found becomes null. */
+  readonly isRequired: boolean;
+}
+
+/** What import needs. */
+export interface ImportPlan {
+  readonly write: WritePlan;
+  /** The key alone: as for create, it has rules of its own. */
+  readonly keyColumns: Columns;
+  /** What stands above a column of the file, in lower case, and what the column is for: the writable fields, the key, and names. */
+  readonly headings: ReadonlyMap<string, Column | ImportLookup>;
+  /** The headings that a new file should have, in order. */
+  readonly template: readonly string[];
+  /** What tells whether a row is there already; none = every row is new. */
+  readonly upsertKeys: Columns;
+  /** No unique index keeps `upsertKeys` apart, so that a commit keeps other writers out. */
+  readonly locksTable: boolean;
+  readonly strategy: "update_existing" | "insert_only" | "skip_existing";
+  /** Fields that every row must fill. */
+  readonly required: readonly Column[];
+  /** By column, in lower case: texts that stand for true and false. */
+  readonly words: ReadonlyMap<Column, ReadonlyMap<string, boolean>>;
+  readonly fileBytesMax: number;
+  /** Rows that import-upload shows. */
+  readonly previewRows: number;
+}
+
 /** A join that the configuration declares. */
 export interface DeclaredJoin {
   readonly tableName: string;
@@ -229,4 +294,6 @@ export interface Entity {
   readonly workflow: WorkflowPlan | null;
   /** The operator's own functions around the writes. */
   readonly handlers: Handlers;
+  readonly export: ExportPlan | null;
+  readonly importing: ImportPlan | null;
 }

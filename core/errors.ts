@@ -10,6 +10,8 @@ export type ErrorKind =
   | "invalidSelectFields"
   | "invalidRequestMode"
   | "validationFailed"
+  /** An uploaded file that is no workbook, or none that can be imported. */
+  | "invalidFile"
   /** A request of aggregate that makes no sense. */
   | "validationError"
   /** A written value points at a row that does not exist. */
@@ -23,6 +25,10 @@ export type ErrorKind =
   /** Somebody else holds a lock that this request needs. */
   | "lockConflict"
   | "preconditionFailed"
+  /** A job is not in the state that the request needs. */
+  | "invalidJobState"
+  /** A file that was kept for a while and is kept no longer. */
+  | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
   /** A handler of the operator's own refused. */
@@ -81,6 +87,8 @@ export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError
 /** What aggregate says of a request that it cannot make sense of. */
 export const validationError = (message: string): AppError =>
   new AppError("validationError", message);
+
+export const invalidFile = (message: string): AppError => new AppError("invalidFile", message);
 
 export const notFound = (message: string): AppError => new AppError("notFound", message);
 

@@ -79,6 +79,43 @@ export const limits = {
   lockMemoryMax: 100_000,
   /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
   lockSettleMs: 3_000,
+  /** Characters of what one job is asked to do, as JSON. */
+  jobRequestLengthMax: 262_144,
+  /** Jobs that one process runs at the same time. */
+  jobsAtOnce: 2,
+  /** Runs of a job that fails for reasons that may pass, the first included. */
+  jobTriesMax: 6,
+  /** A run that failed after a longer time is not tried again. */
+  jobRetryWithinMs: 120_000,
+  /** Wait before the second run; doubled for each further one. */
+  jobRetryDelayMs: 1_000,
+  /** Times that a job is taken over from a worker that died or hangs; then it has failed. */
+  jobTakeOversMax: 3,
+  /** A worker that says nothing for this long has lost its job. */
+  jobLockMs: 10_000,
+  /** How often jobs of lost workers are looked for. */
+  jobLookMs: 5_000,
+  /** One call of the jobs' server. */
+  jobTimeoutMs: 800,
+  /** Pause between two reports of one job's progress. */
+  jobProgressPauseMs: 300,
+  /** SIGTERM: jobs may take this long to finish; then they stop, and another process begins them again. */
+  jobDrainMs: 3_000,
+  /** A thread without a job for this long ends, and gives its connections back. */
+  jobThreadIdleMs: 30_000,
+  /**
+   * Young objects of that thread, in megabytes: rows and their texts live for a moment, and V8's own 64 MB and more would only be
+   * touched in turn. A million rows then take 190 MB in all instead of 370, in the same time.
+   */
+  jobThreadYoungMb: 8,
+  /** All other objects of that thread. A job that needs more ends the thread and has failed; the process goes on. */
+  jobThreadHeapMb: 256,
+  /** Connections of a project that jobs use, apart from those of requests. */
+  jobConnectionsMax: 4,
+  /** How often files are looked for that are kept no longer. */
+  fileLookMs: 60_000,
+  /** Half-written files of processes that died are removed after this time. */
+  fileAbandonedMs: 3_600_000,
   /** However slow the database is, a request is answered within this time. */
   requestDeadlineMs: 15_000,
   /** Waiting for a free connection. */
@@ -104,6 +141,36 @@ export const limits = {
   /** Hooks of one project that nobody waits for: at work at the same time, and waiting for that. */
   hookCallsAtOnceMax: 20,
   hookCallsWaitingMax: 1_000,
+  /** Bytes of a workbook that is read, as it is stored. */
+  workbookBytesMax: 100 * 1024 ** 2,
+  /** Parts of a workbook: sheets, pictures and the like. */
+  workbookPartsMax: 5_000,
+  /** Bytes of one part of a workbook, unpacked; its sheet and its shared texts have limits of their own. */
+  workbookPartBytesMax: 32 * 1024 ** 2,
+  workbookSheetBytesMax: 1024 ** 3,
+  /** The shared texts are kept in memory while the rows are read. */
+  workbookTextsBytesMax: 64 * 1024 ** 2,
+  /** Unpacked bytes for each packed one, in parts of more than 32 MiB; sheets full of equal rows come to some 60. */
+  workbookInflateRatioMax: 200,
+  /** Looking through an uploaded workbook. */
+  uploadReadMs: 60_000,
+  /** Workbooks that one process looks through at the same time. */
+  uploadsAtOnce: 2,
+  /** Bytes of one part's headers in a multipart body, and of what may stand around its parts. */
+  multipartHeaderBytesMax: 16_384,
+  /** Characters of a cell, as the preview and the errors of an import show it. */
+  shownCellLengthMax: 1_000,
+  /** Characters of all the rows that a preview, or the errors of an import, show. */
+  shownRowsLengthMax: 4 * 1024 ** 2,
+  /** Rows with errors that import-status lists; import-errors has them all. */
+  importErrorsMax: 1_000,
+  /** Names, of those that stand for keys, that an import keeps in mind. */
+  importNamesMax: 100_000,
+  /** Rows of a sheet that is read, its headings not counted. */
+  workbookRowsMax: 1_048_575,
+  workbookColumnsMax: 1_024,
+  /** Cells of a sheet that is read, empty ones before a row's last value included. */
+  workbookCellsMax: 25_000_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

@@ -12,6 +12,7 @@ import type {
   Insert,
   Native,
   Select,
+  UpdateMany,
   UpdateOne,
 } from "./statement.ts";
 
@@ -42,6 +43,8 @@ export interface Queries {
   updateOne(update: UpdateOne): Promise<Row | null>;
   /** Rejects (validationFailed, on the column) when a row divides by zero or its result does not fit. */
   calculate(statement: Calculate): Promise<void>;
+  /** How many of the rows were there to be changed. Any number of rows, in statements that the engine takes. */
+  updateMany(update: UpdateMany): Promise<number>;
   /** The deleted rows as they were. */
   delete(statement: Delete): Promise<Row[]>;
   /**
@@ -58,14 +61,20 @@ export interface Session extends Queries {
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
-   * so it must have no effect outside the database.
+   * so it must have no effect outside the database. `alone`: nobody else writes to that table until it ends.
    */
-  tx<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  tx<T>(work: (tx: Queries) => Promise<T>, options?: { alone?: Table | undefined }): Promise<T>;
   /** Runs `work`, which only reads: all of its reads see the database as it was at one moment. */
   snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
+  /** The table `rowgate_jobs`, where a job leaves its result in the transaction that did its work. Made when it is not there. */
+  ledger(): Promise<Table>;
   /** Rows in batches, without holding more than a few of them; ends the query when the consumer stops. */
   stream(select: Select, options: { batchRows: number }): AsyncIterable<Row[]>;
+  /** Counts and streams that all see the database as it was at one moment, on one connection, one after the other. */
+  longSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
 }
+
+export type Snapshot = Pick<Session, "count" | "stream">;
 
 /** What the database says of its tables and of the columns that a query gives. */
 export interface Catalog {
@@ -179,6 +188,131 @@ export interface Background {
   /** Makes the call soon, and again a few times when it fails. Never throws. */
   add(call: HookCall): void;
 }
+
+/** A file as it is kept: always whole. */
+export interface FileInfo {
+  /** Names joined with `/`: letters, digits, `.`, `-` and `_`. */
+  readonly key: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAtMs: number;
+}
+
+/** Files that the API and the workers share: uploads and exports. Never held in memory as a whole; none is ever seen half written. */
+export interface Files {
+  /**
+   * Writes all of the bytes, then makes the file visible under its key, in place of one that was there. When the bytes end
+   * with an error, or the disk is full, nothing is left. `maxBytes`: one byte more rejects with `payloadTooLarge`.
+   */
+  write(
+    key: string,
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options?: { maxBytes?: number | undefined },
+  ): Promise<FileInfo>;
+  /** Null: there is no such file. */
+  info(key: string): Promise<FileInfo | null>;
+  /** The file's bytes, or those from `start` to `end`, both included. Rejects with `notFound` when it is gone. */
+  read(
+    key: string,
+    range?: { start: number; end: number },
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  /** Also when it is not there. */
+  remove(key: string): Promise<void>;
+  /** Every file whose key begins with the prefix; a prefix ends with `/`, or is empty. */
+  list(prefix: string): AsyncIterable<FileInfo>;
+  close(): Promise<void>;
+}
+
+/** What a cell of a workbook says: dates and times as ISO texts, numbers that a double would change as their digits. */
+export type Cell = string | number | boolean | { readonly error: string } | null;
+
+/** What import-upload tells of a workbook. */
+export interface WorkbookSketch {
+  /** By column; null where a column has no heading. */
+  readonly headings: readonly (string | null)[];
+  readonly totalRows: number;
+  /** The first rows, by column; fewer where they are very long. */
+  readonly firstRows: readonly (readonly Cell[])[];
+}
+
+/** Workbooks for the actions of import; `jobs/` implements it. */
+export interface Workbooks {
+  /**
+   * Looks through a whole file, apart from the requests. Rejects with `invalidFile` when it is damaged, hostile, has no headings
+   * or takes too long, and with `notFound` when it is gone.
+   */
+  inspect(key: string, options: { rows: number; bytesMax: number }): Promise<WorkbookSketch>;
+  /** The bytes of a workbook with headings and no rows. */
+  blank(sheetName: string, headings: readonly string[]): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+export type JobKind = "export" | "preview" | "commit";
+
+/** Background work, described by data alone: whoever runs it, in whatever process, has no more than this. */
+export interface Job {
+  /** `<kind>-<uuid>`. */
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly project: string;
+  readonly endpoint: string;
+  /** Whose it is; null where nobody has to say who he is. */
+  readonly caller: string | null;
+  /** What was asked for, in the words of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
+  readonly request: { readonly [name: string]: Json };
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number;
+  /** The queue may forget the job this long after its end. */
+  readonly keptSeconds: number;
+}
+
+export interface JobProgress {
+  readonly processed: number;
+  readonly total: number;
+}
+
+/** A job as the queue knows it. */
+export interface JobRecord extends Job {
+  /** `waiting`: nobody began yet. A job whose worker died, or that waits to be tried again, is `active` still. */
+  readonly state: "waiting" | "active" | "completed" | "failed";
+  /** `processed` never goes back. Null: nothing was said yet. */
+  readonly progress: JobProgress | null;
+  /** What the run gave; null until it is completed. */
+  readonly result: Json;
+  /** Why it failed, in words fit for the client; null unless it failed. */
+  readonly error: string | null;
+  /** Null until it is completed or failed. */
+  readonly finishedAtMs: number | null;
+}
+
+/**
+ * Jobs of all projects. A job is run at least once, and may run again, or in two places at a time, when a worker dies or sleeps.
+ * Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is out of reach.
+ */
+export interface Queue {
+  /** Resolves when the job will not be forgotten. An id that is there already keeps its old job. */
+  add(job: Job): Promise<void>;
+  find(id: string): Promise<JobRecord | null>;
+  /** Asks for its end: a waiting job is failed from now on, a running one soon, unless it is completed before. */
+  cancel(id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One attempt at a job. */
+export interface Run {
+  readonly job: Job;
+  /** A name for this attempt alone: for the files that it writes before anybody knows whether it counts. */
+  readonly id: string;
+  /** Aborted when the run should end: the job was cancelled, another run has it, or the process stops. Then reject, soon. */
+  readonly signal: AbortSignal;
+  /** Rows done and rows in all. Cheap: may be called for every batch. */
+  progress(processed: number, total: number): void;
+}
+
+/**
+ * Does a job and gives its result. An AppError ends it as failed, with the error's message; `unavailable`, and whatever is no
+ * AppError, is tried again a little later.
+ */
+export type RunJob = (run: Run) => Promise<Json>;
 
 export interface Log {
   debug(fields: object, message: string): void;

@@ -116,6 +116,20 @@ export interface UpdateOne {
   readonly returning: readonly Column[];
 }
 
+/** Changes several rows, each to values of its own; a key stands there once. */
+export interface UpdateMany {
+  readonly kind: "updateMany";
+  readonly table: Table;
+  readonly key: Column;
+  /** What the rows' values are for, in their order. */
+  readonly columns: readonly Column[];
+  /** At least one. */
+  readonly rows: readonly { readonly keyValue: Scalar; readonly values: readonly Scalar[] }[];
+  /** What every row gets alike; with `columns` at least one change. */
+  readonly set: readonly Assignment[];
+  readonly returning: readonly [];
+}
+
 /** Deletes every row that matches. `where` is never empty: the compiler refuses a DELETE without a condition. */
 export interface Delete {
   readonly kind: "delete";
@@ -229,6 +243,7 @@ export type Statement =
   | Ask
   | Insert
   | UpdateOne
+  | UpdateMany
   | Calculate
   | Delete
   | Native;

@@ -6,15 +6,19 @@
 import type { Table } from "../core/column.ts";
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Catalog, Db, Log, Queries, Row, Session } from "../core/ports.ts";
-import type { Select, Statement } from "../core/statement.ts";
+import type { Catalog, Db, Log, Queries, Session } from "../core/ports.ts";
+import type { Statement } from "../core/statement.ts";
 import { type Compiled, createCompiler, decoderOf } from "./compile.ts";
 import { within } from "./deadline.ts";
+import { Conflict, createRetry } from "./conflict.ts";
 import type { Connection, Engine, RawResult } from "./engine.ts";
 import { toAppError } from "./failure.ts";
+import { createLedger } from "./ledger.ts";
 import { Pool } from "./pool.ts";
-import { bareQuery, describable } from "./print.ts";
+import { describable } from "./print.ts";
+import { bareQuery } from "./source.ts";
 import { type Execute, StatementQueries, type Written } from "./queries.ts";
+import { createStreaming } from "./streaming.ts";
 
 export interface DbOptions {
   readonly connectionsMax: number;
@@ -30,10 +34,14 @@ const pingTimeoutMs = 5_000;
 /** The catalog is read at start, where nobody waits for an answer. */
 const catalogTimeoutMs = 30_000;
 
-type Runnable = Pick<Compiled, "text" | "params" | "reuse">;
+/** Where a transaction runs, and what opens it. */
+interface Transacting {
+  readonly pool: Pool;
+  readonly begin: readonly string[];
+  readonly deadlineAtMs: number;
+}
 
-/** The deadlock or serialization failure of a transaction that may run again. */
-class Conflict extends Error {}
+type Runnable = Pick<Compiled, "text" | "params" | "reuse">;
 
 /** A database over the engine. Opens no connection yet. */
 export function createDb(
@@ -41,6 +49,7 @@ export function createDb(
   { connectionsMax, statementTimeoutMs, log }: DbOptions,
 ): Db {
   const compile = createCompiler(engine.dialect);
+  const retrying = createRetry(engine.name, log);
   const size = Math.min(connectionsMax, engine.connectionsMax ?? connectionsMax);
   // Where there is one connection to wait for, a busy one is no sign of trouble: the wait ends with the request.
   const patienceMs = engine.connectionsMax === undefined ? limits.acquireTimeoutMs : Infinity;
@@ -123,25 +132,6 @@ export function createDb(
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 
-  /** Runs `attempt` again after a Conflict, a few times, a little later each time. */
-  async function retrying<T>(deadlineAtMs: number, attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof Conflict)) throw error;
-        const delayMs = 2 ** tries * 10 * (0.5 + Math.random());
-        const isLast = tries >= limits.transactionTriesMax;
-        if (isLast || performance.now() + delayMs >= deadlineAtMs) throw error.cause;
-        log?.debug(
-          { engine: engine.name, tries },
-          "The database gave up a transaction because of others; it runs again",
-        );
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
-      }
-    }
-  }
-
   /** One statement on a connection of the pool, atomic in itself. */
   async function single(pool: Pool, statement: Statement, deadlineAtMs: number): Promise<Written> {
     const compiled = compile(statement);
@@ -157,18 +147,9 @@ export function createDb(
     return retrying(deadlineAtMs, attempt);
   }
 
-  /** Where a transaction runs, and what opens it. */
-  interface Transaction {
-    readonly pool: Pool;
-    readonly begin: readonly string[];
-  }
-  const writing: Transaction = { pool: writers, begin: engine.begin };
-  const snapshot: Transaction = { pool: readers, begin: engine.beginSnapshot };
-
   async function transaction<T>(
-    { pool, begin }: Transaction,
     work: (execute: Execute) => Promise<T>,
-    deadlineAtMs: number,
+    { pool, begin, deadlineAtMs }: Transacting,
   ): Promise<T> {
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
     const connection = await acquire(pool, deadlineAtMs);
@@ -193,16 +174,8 @@ export function createDb(
       return next;
     };
 
-    const control = async (text: string): Promise<void> => {
-      try {
-        await run(connection, bare(text), deadlineAtMs);
-      } catch (error) {
-        throw meaningOf(error, null);
-      }
-    };
-
     try {
-      for (const text of begin) await control(text);
+      for (const text of begin) await control(connection, text, deadlineAtMs);
       const result = await within(
         work(inOrder),
         deadlineAtMs,
@@ -212,7 +185,7 @@ export function createDb(
       await last;
       ended = true;
       if (failed !== undefined) throw failed;
-      await control("commit");
+      await control(connection, "commit", deadlineAtMs);
       return result;
     } catch (error) {
       ended = true;
@@ -222,6 +195,19 @@ export function createDb(
       throw failed instanceof Conflict ? failed : error;
     } finally {
       pool.release(connection);
+    }
+  }
+
+  /** A text that begins or ends a transaction. */
+  async function control(
+    connection: Connection,
+    text: string,
+    deadlineAtMs: number,
+  ): Promise<void> {
+    try {
+      await run(connection, bare(text), deadlineAtMs);
+    } catch (error) {
+      throw meaningOf(error, null);
     }
   }
 
@@ -235,50 +221,22 @@ export function createDb(
     }
   }
 
-  async function* stream(
-    select: Select,
-    batchRows: number,
-    deadlineAtMs: number,
-  ): AsyncGenerator<Row[]> {
-    const compiled = compile(select);
-    const connection = await acquire(streams, deadlineAtMs);
-    const batches = connection
-      .stream(compiled.text, compiled.params, batchRows)
-      [Symbol.asyncIterator]();
-    let finished = false;
-    try {
-      for (;;) {
-        const next = batches.next();
-        const step = await within(
-          next,
-          untilMs(deadlineAtMs),
-          () => abandon(connection),
-          overdueMessage,
-        );
-        if (step.done === true) break;
-        yield compiled.decode(step.value);
-      }
-      finished = true;
-    } catch (error) {
-      // The driver ended the query by failing.
-      finished = true;
-      const known = meaningOf(error, select);
-      throw known instanceof Conflict ? known.cause : known;
-    } finally {
-      if (!finished) await stop(connection, batches);
-      streams.release(connection);
-    }
-  }
-
-  /** The consumer wants no more: the query ends, or its connection does. */
-  async function stop(connection: Connection, batches: AsyncIterator<unknown>): Promise<void> {
-    try {
-      const work = Promise.resolve(batches.return?.());
-      await within(work, performance.now() + rollbackTimeoutMs, () => {}, overdueMessage);
-    } catch {
-      connection.destroy();
-    }
-  }
+  const streaming = createStreaming({
+    pool: streams,
+    compile,
+    acquire,
+    async count(connection, count, deadlineAtMs) {
+      const { rows } = await execute(connection, count, compile(count), deadlineAtMs);
+      return Number(rows[0]!["count"]);
+    },
+    async begin(connection, deadlineAtMs) {
+      for (const text of engine.beginSnapshot) await control(connection, text, deadlineAtMs);
+    },
+    rollback,
+    errorOf: (error, statement) => visible(meaningOf(error, statement)),
+    step: (connection, work, deadlineAtMs) =>
+      within(work, untilMs(deadlineAtMs), () => abandon(connection), overdueMessage),
+  });
 
   function session(deadlineAtMs: number): Session {
     const { dialect } = engine;
@@ -290,23 +248,36 @@ export function createDb(
         else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
         return execute(statement);
       };
-    const atomically = <T>(work: (execute: Execute) => Promise<T>): Promise<T> =>
+    const atomically = <T>(
+      work: (execute: Execute) => Promise<T>,
+      begin = engine.begin,
+    ): Promise<T> =>
       retrying(deadlineAtMs, () =>
-        transaction(writing, (execute) => work(noted(execute)), deadlineAtMs),
+        transaction((execute) => work(noted(execute)), { pool: writers, begin, deadlineAtMs }),
       );
     const queries = new StatementQueries({
       dialect,
       read: (statement) => single(readers, statement, deadlineAtMs),
       write: noted((statement) => single(writers, statement, deadlineAtMs)),
-      atomically,
+      atomically: (work) => atomically(work),
     }) as StatementQueries & { -readonly [Member in keyof Session]: Session[Member] };
     queries.written = written;
-    queries.tx = (work) => atomically((execute) => work(inTransaction(execute)));
+    queries.tx = (work, { alone } = {}) =>
+      atomically(
+        (execute) => work(inTransaction(execute)),
+        alone && engine.beginAlone(quotedName(alone, dialect.quote)),
+      );
     queries.snapshot = (work) =>
       retrying(deadlineAtMs, () =>
-        transaction(snapshot, (execute) => work(inTransaction(execute)), deadlineAtMs),
+        transaction((execute) => work(inTransaction(execute)), {
+          pool: readers,
+          begin: engine.beginSnapshot,
+          deadlineAtMs,
+        }),
       );
-    queries.stream = (select, { batchRows }) => stream(select, batchRows, deadlineAtMs);
+    queries.ledger = ledger;
+    queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, deadlineAtMs });
+    queries.longSnapshot = (work) => streaming.snapshot(work, deadlineAtMs);
     return queries;
   }
 
@@ -319,9 +290,12 @@ export function createDb(
     });
 
   /** Reads the catalog on a connection of its own; errors about the query or table go on as they are. */
-  async function reading<T>(read: (connection: Connection) => Promise<T>): Promise<T> {
+  async function reading<T>(
+    read: (connection: Connection) => Promise<T>,
+    pool = readers,
+  ): Promise<T> {
     const deadlineAtMs = performance.now() + catalogTimeoutMs;
-    const connection = await acquire(readers, deadlineAtMs);
+    const connection = await acquire(pool, deadlineAtMs);
     try {
       return await within(
         read(connection),
@@ -335,7 +309,7 @@ export function createDb(
         ? toAppError({ kind: "connection" }, null, error)
         : error;
     } finally {
-      readers.release(connection);
+      pool.release(connection);
     }
   }
 
@@ -359,6 +333,11 @@ export function createDb(
       }),
   };
 
+  const ledger = createLedger({
+    find: catalog.table,
+    make: () => reading((connection) => connection.run(engine.createLedger, [], false), writers),
+  });
+
   return {
     catalog,
     session,
@@ -379,6 +358,11 @@ export function createDb(
       await Promise.all([...new Set([readers, writers, streams])].map((pool) => pool.close()));
     },
   };
+}
+
+function quotedName({ schema, name }: Table, quote: string): string {
+  const quoted = (part: string) => quote + part.replaceAll(quote, quote + quote) + quote;
+  return schema === null ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
 }
 
 /** A text of our own, without parameters. */

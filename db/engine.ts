@@ -34,8 +34,16 @@ export interface Connection {
   runNow?(text: string, params: readonly unknown[]): RawResult | null;
   /** As `run`, for a text of the operator's own, of whose rows nothing is known yet. */
   native(text: string, params: readonly unknown[]): Promise<RawResult>;
-  /** Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. */
-  stream(text: string, params: readonly unknown[], batchRows: number): AsyncIterable<RawRow[]>;
+  /**
+   * Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. `isInTransaction`: the
+   * caller has opened a transaction, and ends it himself.
+   */
+  stream(
+    text: string,
+    params: readonly unknown[],
+    batchRows: number,
+    isInTransaction?: boolean,
+  ): AsyncIterable<RawRow[]>;
   /** Says good-bye to the server; never hangs for longer than a second. */
   close(): Promise<void>;
   /** At once, whatever is under way: a pending `run` rejects. Never throws. */
@@ -170,6 +178,10 @@ export interface Engine {
   readonly begin: readonly string[];
   /** Statements that open one which only reads, and in which all reads see one moment. */
   readonly beginSnapshot: readonly string[];
+  /** Statements that open one during which nobody else writes to the table; its name comes quoted. */
+  beginAlone(table: string): readonly string[];
+  /** Makes the table of `Session.ledger`. */
+  readonly createLedger: string;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
   /** Null when there is no such table or view. `schema` null = the default one. */

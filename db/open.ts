@@ -56,6 +56,9 @@ export function databaseOf(url: string): string {
   return `${isPostgres ? "postgres" : "mysql"}:${server.toLowerCase()}${port}/${name.join("/")}`;
 }
 
+/** Whether the data live in this process, where no other connection finds them. */
+export const isInMemory = (url: string): boolean => databaseOf(url) === "sqlite::memory:";
+
 async function loadEngine(
   scheme: string,
   load: () => Promise<{ open: OpenEngine }>,

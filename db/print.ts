@@ -3,7 +3,7 @@
  * value is a parameter. Called by `compile.ts`, once per shape of statement.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column, Source } from "../core/column.ts";
+import type { Column } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
 import type {
   Aggregate,
@@ -19,8 +19,11 @@ import type {
   Scalar,
   Select,
   Sort,
+  UpdateMany,
   UpdateOne,
 } from "../core/statement.ts";
+import { mustNarrow } from "./must-narrow.ts";
+import { bareQuery, from, tableName } from "./source.ts";
 import type { Dialect } from "./engine.ts";
 import {
   deltaOf,
@@ -53,25 +56,11 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
   return { text, order };
 }
 
-/** The operator's text without the semicolon that may end it. */
-export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");
-
 /** The query with a null of the parameter's type in each place, to be described and not to be run. */
 export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {
   const nothing = dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
   return bareQuery(texts.join(nothing));
 }
-
-/** Refuses to delete every row of a table: an empty condition is a mistake, never a wish. */
-export function mustNarrow({ where }: Delete): void {
-  if (holdsAlways(where)) throw new Error("A DELETE needs a condition");
-}
-
-/** Whether the condition leaves out no row, whatever the values are. */
-const holdsAlways = (condition: Condition): boolean => {
-  if (condition.kind === "and") return condition.members.every(holdsAlways);
-  return condition.kind === "or" && condition.members.some(holdsAlways);
-};
 
 /** One value's place in the printed statement. Drizzle hands these objects back in the order of the text. */
 class Slot {
@@ -350,6 +339,23 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     return isBare ? text : sql`select ${shown(columns)} from (\n${text}\n) as source`;
   }
 
+  /** A list of values to join with has no types on one engine and no collation on another; a CASE takes those of its column. */
+  function updateMany({ table, key, columns, rows, set }: UpdateMany): SQL {
+    const name = nameOf(key);
+    const left = comparand(key, name, name);
+    const keySlot = (keyValue: Scalar): SQL => comparand(key, slot(key, keyValue), name);
+    const changes = columns.map((column, at) => {
+      const branches = rows.map(
+        ({ keyValue, values }) =>
+          sql`when ${keySlot(keyValue)} then ${slot(column, values[at] ?? null)}`,
+      );
+      return sql`${nameOf(column)} = case ${left} ${sql.join(branches, sql` `)} else ${nameOf(column)} end`;
+    });
+    changes.push(...set.map(assignment));
+    const keys = rows.map(({ keyValue }) => keySlot(keyValue));
+    return sql`update ${tableName(table.schema, table.name)} set ${sql.join(changes, sql`, `)} where ${left} in (${sql.join(keys, sql`, `)})`;
+  }
+
   function remove(statement: Delete): SQL {
     mustNarrow(statement);
     const target = tableName(statement.table.schema, statement.table.name);
@@ -376,20 +382,11 @@ function createPrinter(dialect: Dialect, shape: Shape) {
           return calculate(statement);
         case "ask":
           return ask(statement);
+        case "updateMany":
+          return updateMany(statement);
         case "delete":
           return remove(statement);
       }
     },
   };
 }
-
-/** The operator's own text stands on lines of its own, so that a comment at its end does not swallow the bracket. */
-const from = (source: Source, alias = sql.identifier("source")): SQL =>
-  source.kind === "query"
-    ? sql`(\n${sql.raw(bareQuery(source.text))}\n) as ${alias}`
-    : sql`${tableName(source.schema, source.name)} as ${alias}`;
-
-const tableName = (schema: string | null, name: string): SQL =>
-  schema === null
-    ? sql`${sql.identifier(name)}`
-    : sql`${sql.identifier(schema)}.${sql.identifier(name)}`;

@@ -19,9 +19,10 @@ import {
   type Select,
   sourceOf,
   type Statement,
+  type UpdateMany,
   type UpdateOne,
 } from "../core/statement.ts";
-import { mustNarrow } from "./print.ts";
+import { mustNarrow } from "./must-narrow.ts";
 import type { Dialect } from "./engine.ts";
 
 /** The answer to one statement, decoded. */
@@ -123,6 +124,24 @@ export class StatementQueries implements Queries {
     return rows[0] ?? (matched > 0 ? {} : null);
   }
 
+  async updateMany(update: UpdateMany): Promise<number> {
+    const { dialect, write, atomically } = this.runner;
+    const perRow = update.columns.length * 2 + 1;
+    const rowsMax = Math.max(
+      1,
+      Math.min(updateRowsMax, Math.floor(dialect.paramsMax / 2 / perRow)),
+    );
+    if (update.rows.length <= rowsMax) return (await write(update)).matched;
+    return atomically(async (execute) => {
+      let matched = 0;
+      for (let at = 0; at < update.rows.length; at += rowsMax) {
+        const part = { ...update, rows: update.rows.slice(at, at + rowsMax) };
+        matched += (await execute(part)).matched;
+      }
+      return matched;
+    });
+  }
+
   async delete(statement: Delete): Promise<Row[]> {
     const { dialect, write, atomically } = this.runner;
     mustNarrow(statement);
@@ -133,6 +152,9 @@ export class StatementQueries implements Queries {
     return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
   }
 }
+
+/** Rows of one UPDATE of many: each compares its key with those before it, so more would not be faster. */
+const updateRowsMax = 64;
 
 /** Whether the statement alone answers the rows that are wanted of it. */
 const isWhole = (statement: Insert | UpdateOne | Delete, dialect: Dialect): boolean =>

@@ -15,6 +15,7 @@ import type {
   Scalar,
   Sort,
   Statement,
+  UpdateMany,
 } from "../core/statement.ts";
 
 export interface Shape {
@@ -68,10 +69,28 @@ export function shapeOf(statement: Printable): Shape {
       for (let at = 1; at < statement.query.texts.length; at++)
         add(shape, statement.query.parameter, statement.value);
       break;
+    case "updateMany":
+      shape.key = updateManyKey(statement, shape);
+      break;
     case "delete":
       shape.key = `d${idOf(statement.table)}|${whereKey(statement.where, shape)}|${idsOf(statement.returning)}`;
   }
   return shape;
+}
+
+/** Each column has a CASE over the keys of all rows. */
+function updateManyKey(statement: UpdateMany, shape: Shape): string {
+  const { table, key, columns, rows, set } = statement;
+  for (let at = 0; at < columns.length; at++) {
+    for (const { keyValue, values } of rows) {
+      add(shape, key, keyValue);
+      add(shape, columns[at]!, values[at] ?? null);
+    }
+  }
+  let alike = "";
+  for (const assignment of set) alike += assignmentKey(assignment, shape);
+  for (const { keyValue } of rows) add(shape, key, keyValue);
+  return `m${idOf(table)}|${idOf(key)}|${idsOf(columns)}|${rows.length}|${alike}`;
 }
 
 function aggregateKey(statement: Aggregate, shape: Shape): string {

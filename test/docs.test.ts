@@ -6,12 +6,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importFrom, readConfigFiles } from "../app/config-files.ts";
 import { createLog } from "../app/log.ts";
 import { checkConfig, openService, type Service } from "../app/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { actionNames } from "../core/actions.ts";
+import { workbookOf } from "./contract/imports.ts";
 
 const root = join(import.meta.dirname, "..");
 const readText = (path: string) => readFileSync(join(root, path), "utf8");
@@ -34,21 +36,8 @@ describe.each(pages)("docs/actions/$file", ({ text }) => {
   });
 
   test("the page's examples give the answers that stand below them", async () => {
-    const examples = examplesOf(text);
-    expect(examples.length).toBeGreaterThan(0);
-    /** Tokens by those that are printed on the page. */
-    const tokens = new Map<string, string>();
-    for (const { path, headers, body, answer } of examples) {
-      const response = await demo.app.request(path, {
-        method: "POST",
-        headers,
-        body: body.replace(/"[\da-f-]{36}"/g, (printed) => tokens.get(printed) ?? printed),
-      });
-      const got = await response.json();
-      expect(withoutChance(got)).toMatchObject(withoutChance(answer) as object);
-      const [printed, token] = [answer, got].map(({ data }) => JSON.stringify(data?.lock_token));
-      if (printed && token) tokens.set(printed, token);
-    }
+    expect(examplesOf(text).length).toBeGreaterThan(0);
+    await follow(text, (got, printed) => expect(got).toMatchObject(printed));
   });
 });
 
@@ -104,15 +93,76 @@ test("docs/workflows.md: each command gives the answer that stands below it", as
   await follow(text, (got, printed) => expect(got).toMatchObject(printed));
 });
 
-/** Sends the page's examples, one after the other, as a reader would, and holds each answer against the printed one. */
+test("the export of docs/exports.md gives the file that stands there", async () => {
+  const text = readText("docs/exports.md");
+  const jobId = await follow(text, (got, printed) => expect(got).toMatchObject(printed));
+  const [, path = "", file = ""] =
+    /localhost:3000([^\s"]+)"\n```\n\n```csv\n([^]*?)```/.exec(text) ?? [];
+  const response = await demo.app.request(path.replace("$JOB_ID", jobId));
+  expect((await response.text()).replaceAll("\r\n", "\n")).toBe(file);
+});
+
+test("the import of docs/imports.md goes as it stands there", async () => {
+  const text = readText("docs/imports.md");
+  expect(examplesOf(text).length).toBeGreaterThan(4);
+  await follow(text, (got, printed) => expect(got).toMatchObject(printed));
+});
+
+/**
+ * Sends the page's examples, one after the other, as a reader would, and holds each answer against the printed one. Resolves with
+ * the id of the last job.
+ */
 async function follow(
   text: string,
   compare: (got: object, printed: object) => void,
-): Promise<void> {
-  for (const { path, headers, body, answer } of examplesOf(text)) {
-    const response = await demo.app.request(path, { method: "POST", headers, body });
-    compare(withoutChance(await response.json()) as object, withoutChance(answer) as object);
+): Promise<string> {
+  let jobId = "";
+  let uploadId = "";
+  /** Tokens of locks by those that are printed on the page. */
+  const tokens = new Map<string, string>();
+  for (const { path, headers, body, sendsFile, answer } of examplesOf(text)) {
+    const given = body
+      .replace("$JOB_ID", jobId)
+      .replace("$UPLOAD_ID", uploadId)
+      .replace(/"[\da-f-]{36}"/g, (printed) => tokens.get(printed) ?? printed);
+    const sent = sendsFile ? await fileIn(text) : given;
+    const got = await settled(path.replace("$JOB_ID", jobId), { headers, body: sent });
+    compare(withoutChance(got) as object, withoutChance(answer) as object);
+    if (typeof got["job_id"] === "string") jobId = got["job_id"];
+    if (typeof got["upload_id"] === "string") uploadId = got["upload_id"];
+    const [printed, token] = [answer, got].map(({ data }) => JSON.stringify(data?.lock_token));
+    if (printed && token) tokens.set(printed, token);
   }
+  return jobId;
+}
+
+// oxlint-disable-next-line no-explicit-any -- the pages show answers of every shape
+type Body = Record<string, any>;
+
+/** The answer; a job takes a moment, and the reader of a page asks until it has ended. */
+async function settled(
+  path: string,
+  { headers, body }: { headers: [string, string][]; body: string | FormData },
+): Promise<Body> {
+  for (;;) {
+    const init = body === "" ? { headers } : { method: "POST", headers, body };
+    const got = (await (await demo.app.request(path, init)).json()) as Body;
+    const isUnderWay = ["pending", "processing", "validating"].includes(String(got["status"]));
+    if (!path.includes("-status") || !isUnderWay) return got;
+    await sleep(20);
+  }
+}
+
+/** The workbook that the page shows as a table. */
+async function fileIn(text: string): Promise<FormData> {
+  const [, csv = ""] = /```csv\n([^]*?)```/.exec(text) ?? [];
+  const rows = csv
+    .trim()
+    .split("\n")
+    .map((line) => line.split(",").map((cell) => (/^[\d.]+$/.test(cell) ? Number(cell) : cell)));
+  const form = new FormData();
+  form.append("file", new File([await workbookOf(rows)], "products.xlsx"));
+  return form;
 }
 
 let demo: Service;
@@ -122,7 +172,10 @@ beforeAll(async () => {
   createDemo(join(folder, "demo.db"));
   const files = await readConfigFiles(join(root, "configs"));
   const importComponent = importFrom(join(root, "configs"));
-  const env = { DEMO_DATABASE_URL: `sqlite:${join(folder, "demo.db")}` };
+  const env = {
+    DEMO_DATABASE_URL: `sqlite:${join(folder, "demo.db")}`,
+    STORAGE_URL: `file:${join(folder, "files")}`,
+  };
   demo = await openService({ files, env, log: createLog("silent"), importComponent });
   await demo.ready;
 });
@@ -151,11 +204,14 @@ function isShown(row: string): boolean {
 function examplesOf(text: string) {
   const pairs = text.matchAll(/```sh\n(curl[^]*?)```[^]*?```json\n([^]*?)```/g);
   return [...pairs].map(([, request = "", answer = ""]) => {
-    const [, path = "", body = ""] = /localhost:3000(\S+)[^]*?-d '([^']*)'/.exec(request) ?? [];
+    const [, path = ""] = /localhost:3000([^\s"']+)/.exec(request) ?? [];
+    const [, quote, quoted = ""] = /-d (["'])([^]*?)\1\s*$/.exec(request) ?? [];
+    const body = quote === '"' ? quoted.replaceAll('\\"', '"') : quoted;
     const headers = [...request.matchAll(/-H '([\w-]+): ([^']+)'/g)].map(
       ([, name = "", value = ""]): [string, string] => [name, value],
     );
-    return { path, headers, body, answer: JSON.parse(answer) };
+    const sendsFile = request.includes(" -F ");
+    return { path, headers, body, sendsFile, answer: JSON.parse(answer) };
   });
 }
 
@@ -164,6 +220,6 @@ function withoutChance(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/"(updated_at|timestamp|created_at|acquired_at)":"[^"]*"/g, '"$1":"<time>"')
     .replace(/"fence":\d+/g, '"fence":"<fence>"')
-    .replace(/"[\da-f]{8}-[\da-f-]{27}"/g, '"<uuid>"');
+    .replace(/[\da-f]{8}-[\da-f-]{27}/g, "<uuid>");
   return JSON.parse(text);
 }

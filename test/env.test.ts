@@ -10,6 +10,8 @@ describe("the environment", () => {
       logLevel: "info",
       bodyLimitBytes: 1_048_576,
       redisUrl: null,
+      storageUrl: "file:./data/files",
+      queueName: "rowgate",
     });
   });
 
@@ -27,6 +29,8 @@ describe("the environment", () => {
     ["REDIS_URL", "redis://:secret@cache:6379/2", { redisUrl: "redis://:secret@cache:6379/2" }],
     ["REDIS_URL", "rediss://cache", { redisUrl: "rediss://cache" }],
     ["REDIS_URL", "", { redisUrl: null }],
+    ["STORAGE_URL", "file:/srv/files", { storageUrl: "file:/srv/files" }],
+    ["JOBS_QUEUE", "shop-2", { queueName: "shop-2" }],
   ])("takes %s=%s", (name, value, expected) => {
     expect(parseEnv({ [name]: value })).toMatchObject(expected);
   });
@@ -37,6 +41,9 @@ describe("the environment", () => {
     ["PORT", "-1"],
     ["PORT", "80.5"],
     ["LOG_LEVEL", "loud"],
+    ["STORAGE_URL", "s3://bucket"],
+    ["STORAGE_URL", "file:"],
+    ["JOBS_QUEUE", "a:b"],
     ["BODY_LIMIT", "0"],
     ["BODY_LIMIT", "much"],
     ["BODY_LIMIT", "-5"],

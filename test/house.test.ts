@@ -36,6 +36,8 @@ const folders: Record<string, Folder> = {
 /** Where the parts are put together, or the outer world comes in: these may import everything. */
 const entries: ReadonlySet<string> = new Set([
   "app/wire.ts",
+  "app/open-jobs.ts",
+  "app/job-world.ts",
   "app/node.ts",
   "app/bun.ts",
   "app/deno.ts",
@@ -44,6 +46,7 @@ const entries: ReadonlySet<string> = new Set([
   "app/log.ts",
   "app/config-files.ts",
   "jobs/worker.ts",
+  "jobs/thread.ts",
   "core/config/write-schemas.ts",
 ]);
 

@@ -17,6 +17,7 @@ const needs: Record<string, readonly ServerName[]> = {
   mysql: ["mysql", "redis"],
   parity: ["postgres", "mysql"],
   stores: ["redis"],
+  jobs: ["postgres", "mysql", "redis"],
   runtime: ["postgres"],
   browser: [],
 };

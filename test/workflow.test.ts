@@ -4,6 +4,7 @@ import type { Request } from "../core/action.ts";
 import { changeStatus } from "../core/actions/change-status.ts";
 import type { ProjectCache } from "../core/cache.ts";
 import type { Entity } from "../core/entity.ts";
+import type { ProjectJobs } from "../core/jobs.ts";
 import type { RequestLocks } from "../core/locks.ts";
 import type { Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
 import { entityOf } from "./config/shop.ts";
@@ -45,6 +46,8 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     requestMode: null,
     ifMatch: null,
     lockToken: null,
+    upload: null,
+    jobs: {} as ProjectJobs,
     locks: {
       async takeRecords() {},
       async checkWrite() {},

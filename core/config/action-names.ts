@@ -21,10 +21,14 @@ export const catalogActions = [
   "export",
   "export-status",
   "export-download",
+  "export-cancel",
   "import-upload",
   "import-preview",
   "import-commit",
   "import-status",
+  "import-template",
+  "import-errors",
+  "import-cancel",
   "lock/acquire",
   "lock/release",
   "lock/status",
@@ -76,7 +80,18 @@ export const multiRowActions: readonly ActionName[] = [
 /** A name that stands for several actions. */
 export const actionGroups: ReadonlyMap<string, readonly ActionName[]> = new Map([
   ["workflow", ["change-status"]],
-  ["export", ["export", "export-status", "export-download"]],
-  ["import", ["import-upload", "import-preview", "import-commit", "import-status"]],
+  ["export", ["export", "export-status", "export-download", "export-cancel"]],
+  [
+    "import",
+    [
+      "import-upload",
+      "import-preview",
+      "import-commit",
+      "import-status",
+      "import-template",
+      "import-errors",
+      "import-cancel",
+    ],
+  ],
   ["lock", ["lock/acquire", "lock/release", "lock/status"]],
 ]);

@@ -13,8 +13,10 @@ import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";
 import { compositeOf } from "./composite-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
+import { exportOf, exportQueryOf } from "./export-plan.ts";
 import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
+import { importOf } from "./import-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import { adjustOf, auditOf, forEverybody, readingOf, scopeOf, type Reading } from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read.ts";
@@ -100,13 +102,18 @@ async function compileEntity(
         ? table.columns
         : refineColumns(foundReading.columns, rules),
   };
-  await checkUnbuilt(survey, table);
+  checkUnbuilt(survey);
   const foundQuery = await gridQueryOf(survey);
   const query = foundQuery && {
     ...foundQuery,
     columns: refineColumns(foundQuery.columns, rules),
   };
-  await checkNames(survey, { table, reading, grid: query });
+  const foundExport = await exportQueryOf(survey);
+  const exportQuery = foundExport && {
+    ...foundExport,
+    columns: refineColumns(foundExport.columns, rules),
+  };
+  checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
   const keyName = keyNameOf(survey, table);
   const audit = table ? auditOf(survey, table.columns) : noAudit;
@@ -125,6 +132,8 @@ async function compileEntity(
   const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
   const lookup = read && reading && lookupOf(survey, reading, read, keyName);
   const grid = gridOf(survey, { query, table, keyName, shown, dependencies });
+  const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keyName, shown });
+  const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
   const handlers = await handlersOf(survey, table, importComponent);
@@ -147,6 +156,8 @@ async function compileEntity(
     lookup,
     grid,
     composite: composite.plan,
+    export: exporting,
+    importing,
     aggregate,
     workflow,
     handlers,

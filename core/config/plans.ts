@@ -67,29 +67,37 @@ export function scopeOf(
   use: "read" | "lookup",
   { columns, label }: Reading,
 ): Condition | null {
-  const conditions = Object.entries(survey.payload.defaultScope?.[use] ?? {}).map(
-    ([name, entry]) => {
-      const path = ["defaultScope", use, name];
-      if (survey.column(name, columns, path, label) === null) return null;
-      const { operator, value } =
-        typeof entry === "object" && entry !== null ? entry : { operator: "=", value: entry };
-      if (value === undefined && !operatorsWithoutValue.includes(operator.toUpperCase())) {
-        survey.fault(path, { expected: `a value for the operator ${operator}` });
-        return null;
-      }
-      try {
-        return parseWhere(
-          { conditions: [{ key: name, operator, ...(value === undefined ? {} : { value }) }] },
-          columns,
-        );
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
-        return null;
-      }
-    },
+  const conditions = Object.entries(survey.payload.defaultScope?.[use] ?? {}).map(([name]) =>
+    scopeCondition(survey, [use, name], { columns, label }),
   );
   return allOf(...conditions);
+}
+
+/** One condition of the scope; null, and a fault, when `columns` do not take it. `label`: whose columns they are. */
+export function scopeCondition(
+  survey: Survey,
+  [use, name]: ["read" | "lookup", string],
+  { columns, label }: Pick<Reading, "columns" | "label">,
+): Condition | null {
+  const path = ["defaultScope", use, name];
+  const entry = survey.payload.defaultScope?.[use]?.[name];
+  if (entry === undefined || survey.column(name, columns, path, label) === null) return null;
+  const { operator, value } =
+    typeof entry === "object" && entry !== null ? entry : { operator: "=", value: entry };
+  if (value === undefined && !operatorsWithoutValue.includes(operator.toUpperCase())) {
+    survey.fault(path, { expected: `a value for the operator ${operator}` });
+    return null;
+  }
+  try {
+    return parseWhere(
+      { conditions: [{ key: name, operator, ...(value === undefined ? {} : { value }) }] },
+      columns,
+    );
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    return null;
+  }
 }
 
 /** What the service writes into created_by and updated_by must fit. */
@@ -106,7 +114,7 @@ export function fitsAudit(property: keyof AuditColumns, column: Column): boolean
 /** The audit columns that there are and that can hold what the service puts there. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
-  const isFilled = ["create", "update", "adjust", "change-status"].some(
+  const isFilled = ["create", "update", "adjust", "change-status", "import-commit"].some(
     (name) => action[name] === true,
   );
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {

@@ -12,19 +12,26 @@ import {
   writingActions,
   type ActionName,
 } from "./action-names.ts";
+import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** Lists of columns that must exist. `grid` is the datatablesQuery, which may give further ones, as may the query of the export. */
-export async function checkNames(
+/** Lists of columns that must exist. `grid` is the datatablesQuery, which may give further ones, as may `exported`, the exportQuery. */
+export function checkNames(
   survey: Survey,
   {
     table,
     reading,
     grid,
-  }: { table: Table | null; reading: Reading | null; grid: GridQuery | null | undefined },
-): Promise<void> {
+    exported,
+  }: {
+    table: Table | null;
+    reading: Reading | null;
+    grid: GridQuery | null | undefined;
+    exported: ExportQuery | null | undefined;
+  },
+): void {
   const { payload } = survey;
   const own = table?.columns ?? reading?.columns;
   const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
@@ -35,12 +42,11 @@ export async function checkNames(
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }
-  const exported = await columnsOfExport(survey);
   // What a refused source would have given is not known, so nothing can be said of names.
   if (!own || grid === null || exported === null) return;
   const inUse: Columns = new Map([
     ...(grid?.columns ?? []),
-    ...exported,
+    ...(exported?.columns ?? []),
     ...(reading?.columns ?? []),
     ...own,
   ]);
@@ -52,13 +58,6 @@ export async function checkNames(
       survey.column(name, inUse, [property, name], ofAll);
     }
   }
-}
-
-/** None without such a query; null, and a fault, when the database refuses it. */
-async function columnsOfExport(survey: Survey): Promise<Columns | null> {
-  const sql = survey.payload.exportQuery;
-  if (sql === undefined) return new Map();
-  return (await survey.query(sql, ["exportQuery"]))?.columns ?? null;
 }
 
 /** What the enabled actions need of their entity. */
@@ -86,7 +85,10 @@ export function checkActions(
   } else if (writes.length > 0 && found) {
     checkKey(survey, found, who, write);
   }
-  const reads = on(readingActions);
+  // An exportQuery is a source of its own.
+  const reads = on(readingActions).filter(
+    (name) => name !== "export" || payload.exportQuery === undefined,
+  );
   const hasSource = (payload.viewName ?? payload.viewQuery ?? payload.tableName) !== undefined;
   if (reads.length > 0 && !hasReading && !hasSource) {
     survey.fault(["tableName"], {

@@ -149,6 +149,10 @@ export const importConfig = z.strictObject({
     .default("update_existing"),
   requiredFields: columns.default([]).describe("Columns that every row must fill."),
   maxFileSize: z.int().min(1).optional().describe("Largest file in bytes."),
+  runHooks: z
+    .boolean()
+    .default(false)
+    .describe("Whether the handlers of components run for each row that a commit stores."),
   lookupFields: z
     .record(z.string(), importLookup)
     .default({})

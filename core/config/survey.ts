@@ -24,6 +24,7 @@ export interface Survey {
   readonly hookTimeoutMs: number;
   /** The project's files, as of the ProjectConfig. */
   readonly files: ProjectConfig["files"];
+  readonly jobs: ProjectConfig["jobs"];
   readonly faults: Fault[];
   readonly notices: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
@@ -62,6 +63,7 @@ export function openSurvey(
     decimals: config.decimals,
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
+    jobs: config.jobs,
     faults: [],
     notices: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),

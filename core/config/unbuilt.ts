@@ -3,7 +3,6 @@
  * without them would be unsafe and silent; of the others every name is checked, so that a typing error does not wait
  * for the version that uses them. Called by `compile.ts` once per project and per endpoint.
  */
-import type { Table } from "../column.ts";
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";
 import type { ProjectConfig } from "./read.ts";
@@ -39,38 +38,8 @@ export function refuseUnsafe(survey: Survey): void {
   }
 }
 
-/** Names in the settings of actions that are not built yet. */
-export async function checkUnbuilt(survey: Survey, table: Table | null): Promise<void> {
-  const { payload } = survey;
-  if (table) await checkImport(survey, table);
+/** Settings that have no effect yet. */
+export function checkUnbuilt({ payload, notice }: Survey): void {
   if (payload.dateTimeFields !== undefined)
-    survey.notice("dateTimeFields is not available in this version; dates are ISO 8601");
-}
-
-async function checkImport(survey: Survey, table: Table): Promise<void> {
-  const config = survey.payload.importConfig;
-  if (!config) return;
-  const of = `the table ${table.name}`;
-  survey.columns(config.upsertKeys, table.columns, ["importConfig", "upsertKeys"], of);
-  survey.columns(config.requiredFields, table.columns, ["importConfig", "requiredFields"], of);
-  for (const [heading, lookup] of Object.entries(config.lookupFields)) {
-    const path = ["importConfig", "lookupFields", heading];
-    survey.column(lookup.targetField, table.columns, [...path, "targetField"], of);
-    const target = await survey.table(lookup.targetTable, [...path, "targetTable"]);
-    if (!target) continue;
-    survey.column(
-      lookup.lookupField,
-      target.columns,
-      [...path, "lookupField"],
-      `the table ${target.name}`,
-    );
-    if (lookup.idField !== undefined) {
-      survey.column(
-        lookup.idField,
-        target.columns,
-        [...path, "idField"],
-        `the table ${target.name}`,
-      );
-    }
-  }
+    notice("dateTimeFields is not available in this version; dates are ISO 8601");
 }

@@ -27,6 +27,14 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "set transaction isolation level repeatable read",
       "start transaction with consistent snapshot, read only",
     ],
+    // Read through at this level, every row and every gap between them is locked.
+    beginAlone: (name) => [
+      "set transaction isolation level repeatable read",
+      "start transaction",
+      `select count(*) from ${name} for update`,
+    ],
+    createLedger:
+      "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result longtext, finished_at datetime(3)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     failure,
     table: readTable,
     names: readNames,

@@ -174,8 +174,8 @@ function startSession(address: Address, socket: net.Socket) {
      * With a cursor of SQL, not the driver's: that one ends without an error when the server dies between two batches,
      * and then writes to a socket that is gone.
      */
-    async *stream(text, params, batchRows): AsyncGenerator<RawRow[]> {
-      await send("begin", [], false);
+    async *stream(text, params, batchRows, isInTransaction = false): AsyncGenerator<RawRow[]> {
+      if (!isInTransaction) await send("begin", [], false);
       try {
         await send(`declare rowgate_stream no scroll cursor for ${text}`, params, false);
         const fetch = `fetch ${batchRows} from rowgate_stream`;
@@ -186,7 +186,8 @@ function startSession(address: Address, socket: net.Socket) {
         }
       } finally {
         // Of a transaction that failed, COMMIT is a rollback.
-        if (alive) await send("commit", [], false).catch(() => connection.destroy());
+        const end = isInTransaction ? "close rowgate_stream" : "commit";
+        if (alive) await send(end, [], false).catch(() => connection.destroy());
       }
     },
     async outputColumns(text): Promise<readonly OutputColumn[]> {

@@ -37,6 +37,12 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],
     beginSnapshot: ["begin isolation level repeatable read read only"],
+    beginAlone: (name) => [
+      "begin isolation level read committed",
+      `lock table ${name} in share row exclusive mode`,
+    ],
+    createLedger:
+      "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
     failure,
     table: readTable,
     names: readNames,

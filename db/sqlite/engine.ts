@@ -53,6 +53,10 @@ export const open: OpenEngine = async (url, { decimals }) => {
     connect: async (role) => (isMemory ? connectMemory() : connectFile(role)),
     begin: ["begin immediate"],
     beginSnapshot: ["begin"],
+    // There is one writer anyway.
+    beginAlone: () => ["begin immediate"],
+    createLedger:
+      "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
     failure,
     table: readTable,
     names: readNames,

@@ -510,7 +510,7 @@ describe("actions", () => {
       action: { read: true, lookup: true, export: true },
     });
     expect(notices).toEqual(
-      ["lookup", "export", "export-status", "export-download"].map(
+      ["lookup", "export", "export-status", "export-download", "export-cancel"].map(
         (name) => `shop/items: action ${name} is not available in this version`,
       ),
     );

@@ -547,6 +547,42 @@ const names: readonly Case[] = [
     'did you mean "receipts"?',
   ],
   [
+    "an upsert key that a body cannot set",
+    { ...base, readOnlyFields: ["sku"], importConfig: { upsertKeys: ["sku"] } },
+    "importConfig.upsertKeys[0]",
+    "a field that a body may set",
+  ],
+  [
+    "a required field of the import that a body cannot set",
+    { ...base, readOnlyFields: ["sku"], importConfig: { requiredFields: ["sku"] } },
+    "importConfig.requiredFields[0]",
+    "a field that a body may set",
+  ],
+  [
+    "handlers in an import",
+    { ...base, importConfig: { runHooks: true } },
+    "importConfig.runHooks",
+    "handlers are not available",
+  ],
+  [
+    "an unknown id of a lookup",
+    {
+      ...base,
+      importConfig: {
+        lookupFields: {
+          Receipt: {
+            targetTable: "receipts",
+            targetField: "sku",
+            lookupField: "status",
+            idField: "nope",
+          },
+        },
+      },
+    },
+    "importConfig.lookupFields.Receipt.idField",
+    "a column of",
+  ],
+  [
     "an unknown table of the cache",
     { ...base, cacheDependsOn: ["recepts"] },
     "cacheDependsOn[0]",

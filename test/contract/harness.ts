@@ -43,6 +43,8 @@ export interface Answer {
 export interface Fixture {
   readonly engine: EngineName;
   readonly app: Hono;
+  /** The configuration, as another process of the same installation has it. */
+  readonly files: ReadonlyMap<string, string>;
   /** POSTs a JSON body to `/api/test/<path>`; a string is sent as it stands. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request; `path` from the root (`/health/live`). */
@@ -59,8 +61,9 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const statements = [...createTables(engine, options.tables), ...(options.setUp?.(engine) ?? [])];
   for (const text of statements) await session.run(text);
 
+  const files = configFiles(database.url, options);
   const service = await openService({
-    files: configFiles(database.url, options),
+    files,
     env: options.env ?? {},
     log: options.log ?? createLog("silent"),
     importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
@@ -81,6 +84,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   return {
     engine,
     app: service.app,
+    files,
     request,
     post: (path, body, headers) =>
       request(`/api/test/${path}`, {

@@ -1,0 +1,39 @@
+/** export-download: the file of a finished export, streamed from where it is kept. */
+import { defineAction } from "../action.ts";
+import type { ExportPlan } from "../entity.ts";
+import { AppError } from "../errors.ts";
+import { invalidJobState, textOf } from "../jobs.ts";
+import type { FileInfo, JobRecord } from "../ports.ts";
+
+export const exportDownload = defineAction<ExportPlan>({
+  name: "export-download",
+  methods: ["GET"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  needs: (entity) => entity.export,
+
+  async run({ body, entity, jobs }) {
+    const owner = { endpoint: entity.name, caller: null };
+    const job = await jobs.find(["export"], owner, body["job_id"]);
+    if (job.state !== "completed")
+      throw invalidJobState(`The export is not completed; export-status tells how far it is`);
+    const key = textOf(job.result, "file");
+    const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
+    if (!file) throw new AppError("gone", "The file is no longer kept; start another export");
+    return {
+      status: 200,
+      body: {},
+      file: {
+        name: fileName(entity.name, job, file),
+        mediaType: textOf(job.result, "mediaType") ?? "application/octet-stream",
+        bytes: file.bytes,
+        read: (range) => jobs.files.read(file.key, range),
+      },
+    };
+  },
+});
+
+function fileName(endpoint: string, { finishedAtMs }: JobRecord, { key }: FileInfo): string {
+  const day = new Date(finishedAtMs ?? 0).toISOString().slice(0, 10);
+  return `${endpoint}-export-${day}${key.slice(key.lastIndexOf("."))}`;
+}

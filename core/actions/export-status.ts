@@ -1,0 +1,39 @@
+/** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
+import { defineAction } from "../action.ts";
+import type { Entity, ExportPlan } from "../entity.ts";
+import { progressOf } from "../jobs.ts";
+import type { JobRecord } from "../ports.ts";
+
+export const exportStatus = defineAction<ExportPlan>({
+  name: "export-status",
+  methods: ["GET"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  needs: (entity) => entity.export,
+
+  async run({ body, entity, jobs }) {
+    const owner = { endpoint: entity.name, caller: null };
+    const job = await jobs.find(["export"], owner, body["job_id"]);
+    return { status: 200, body: exportState(job, entity) };
+  },
+});
+
+/** The members of the answer that tell the job's state. */
+export function exportState(job: JobRecord, entity: Entity): Record<string, unknown> {
+  const { id: job_id, state, progress } = job;
+  switch (state) {
+    case "waiting":
+      return { job_id, status: "pending" };
+    case "active":
+      // Until the rows are counted there is nothing to show.
+      if (progress === null) return { job_id, status: "pending" };
+      return { job_id, status: "processing", progress: progressOf(progress) };
+    case "completed":
+      return { job_id, status: "completed", file_url: downloadPath(entity, job_id) };
+    case "failed":
+      return { success: false, job_id, status: "failed", error: job.error };
+  }
+}
+
+const downloadPath = ({ project, name }: Entity, jobId: string): string =>
+  `/api/${project}/${name}/export-download?job_id=${jobId}`;

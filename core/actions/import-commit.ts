@@ -1,0 +1,27 @@
+/**
+ * import-commit: starts the job that stores the rows of a preview which found nothing wrong. The job is named after its preview, so that a
+ * second request means the same job.
+ */
+import { defineAction } from "../action.ts";
+import type { ImportPlan } from "../entity.ts";
+import { invalidJobState, textOf } from "../jobs.ts";
+
+export const importCommit = defineAction<ImportPlan>({
+  name: "import-commit",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: false,
+  needs: (entity) => entity.importing,
+
+  async run({ body, entity, jobs }) {
+    const owner = { endpoint: entity.name, caller: null };
+    const preview = await jobs.find(["preview"], owner, body["preview_job_id"]);
+    if (textOf(preview.result, "state") !== "preview_ok")
+      throw invalidJobState("Only a preview whose status is preview_ok can be committed");
+    if (jobs.hasExpired(preview))
+      throw invalidJobState("The upload is no longer kept; upload the file again");
+    const id = preview.id.replace("preview-", "commit-");
+    const job = await jobs.start("commit", owner, { id, request: preview.request });
+    return { status: 200, body: { job_id: job.id, status: "processing" } };
+  },
+});

@@ -1,0 +1,34 @@
+/** import-errors: the rows that a preview or commit rejected, as a workbook with a column that says why. It can be corrected and uploaded again. */
+import { defineAction } from "../action.ts";
+import type { ImportPlan } from "../entity.ts";
+import { AppError } from "../errors.ts";
+import { invalidJobState, textOf } from "../jobs.ts";
+import { workbookMediaType } from "./import-template.ts";
+
+export const importErrors = defineAction<ImportPlan>({
+  name: "import-errors",
+  methods: ["GET"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  needs: (entity) => entity.importing,
+
+  async run({ body, entity, jobs }) {
+    const owner = { endpoint: entity.name, caller: null };
+    const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
+    if (job.state !== "completed")
+      throw invalidJobState("The job is not completed; import-status tells how far it is");
+    const key = textOf(job.result, "rejected");
+    const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
+    if (!file) throw new AppError("gone", "The file is no longer kept; upload the file again");
+    return {
+      status: 200,
+      body: {},
+      file: {
+        name: `${entity.name}-import-errors.xlsx`,
+        mediaType: workbookMediaType,
+        bytes: file.bytes,
+        read: (range) => jobs.files.read(file.key, range),
+      },
+    };
+  },
+});

@@ -1,0 +1,56 @@
+/** import-status: how far a preview or a commit is. As for exports, a failed one is answered with status 200 and `success: false`. */
+import { type Answer, type Call, defineAction } from "../action.ts";
+import type { ImportPlan } from "../entity.ts";
+import { AppError } from "../errors.ts";
+import { type ProjectJobs, progressOf, textOf } from "../jobs.ts";
+import { isObject } from "../json.ts";
+import { findInLedger } from "../ledger.ts";
+import type { JobRecord, Json } from "../ports.ts";
+
+export const importStatus = defineAction<ImportPlan>({
+  name: "import-status",
+  methods: ["GET"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  needs: (entity) => entity.importing,
+
+  async run(call) {
+    const { body, entity, jobs } = call;
+    const owner = { endpoint: entity.name, caller: null };
+    const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
+    return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
+  },
+});
+
+async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer> {
+  if (job.state !== "completed") return { status: 200, body: importState(job) };
+  const status = textOf(job.result, "state");
+  const body = { job_id: job.id, status };
+  if (status === "preview_ok")
+    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
+  // The list of errors may be long, so it is a file, which goes out as it is.
+  const key = textOf(job.result, "errors");
+  const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
+  if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
+  return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
+}
+
+/** A commit that stored its rows is completed, even if whoever ran it could not say so any more. */
+async function commitAnswer(job: JobRecord, { session }: Call): Promise<Answer> {
+  const result =
+    job.state === "failed"
+      ? await findInLedger(session, { ledger: await session.ledger(), jobId: job.id })
+      : job.result;
+  if (result === null) return { status: 200, body: importState(job) };
+  const counts = memberOf(result, "counts");
+  return { status: 200, body: { job_id: job.id, status: "completed", result: counts } };
+}
+
+/** The members of the answer for a job that is under way, or failed. */
+export function importState({ id: job_id, kind, state, progress, error }: JobRecord) {
+  if (state === "failed") return { success: false, job_id, status: "failed", error };
+  const status = kind === "preview" ? "validating" : "processing";
+  return { job_id, status, ...(progress && { progress: progressOf(progress) }) };
+}
+
+const memberOf = (value: Json, name: string): unknown => (isObject(value) ? value[name] : null);

@@ -1,0 +1,55 @@
+/** import-upload: stores a workbook for an import and says what is in it. Nothing is imported yet: that begins with import-preview. */
+import { defineAction } from "../action.ts";
+import type { ImportPlan } from "../entity.ts";
+import { invalidFile, invalidPayload } from "../errors.ts";
+import { type FileColumns, readHeadings, shownRow } from "../import-columns.ts";
+import type { ProjectJobs } from "../jobs.ts";
+import type { WorkbookSketch } from "../ports.ts";
+import { describeUpload, uploadKey } from "../uploads.ts";
+
+export const importUpload = defineAction<ImportPlan>({
+  name: "import-upload",
+  methods: ["POST"],
+  takesOptions: false,
+  takesEmptyBody: true,
+  takesUpload: true,
+  needs: (entity) => entity.importing,
+
+  async run({ upload, entity, jobs, newId }, plan) {
+    if (!upload) throw invalidPayload("The file is missing");
+    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be a workbook, .xlsx");
+    const { project, name: endpoint } = entity;
+    const id = `upload-${newId()}`;
+    const key = uploadKey(project, id);
+    await jobs.files.write(key, upload.bytes, { maxBytes: plan.fileBytesMax });
+    const { sketch, columns } = await lookThrough(key, jobs, plan);
+    const { headings, totalRows, firstRows } = sketch;
+    await describeUpload(jobs, { project, id, endpoint, caller: null, totalRows });
+    const { ignored } = columns;
+    return {
+      status: 200,
+      body: {
+        upload_id: id,
+        total_rows: totalRows,
+        preview: firstRows.map((row) => shownRow(headings, row)),
+        ...(ignored.length > 0 && { ignored_columns: ignored }),
+      },
+    };
+  },
+});
+
+/** A file that cannot be imported is not kept. */
+async function lookThrough(
+  key: string,
+  { files, workbooks }: ProjectJobs,
+  plan: ImportPlan,
+): Promise<{ sketch: WorkbookSketch; columns: FileColumns }> {
+  try {
+    const { previewRows: rows, fileBytesMax: bytesMax } = plan;
+    const sketch = await workbooks.inspect(key, { rows, bytesMax });
+    return { sketch, columns: readHeadings(plan, sketch.headings) };
+  } catch (error) {
+    await files.remove(key).catch(() => undefined);
+    throw error;
+  }
+}

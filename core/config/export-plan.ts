@@ -1,0 +1,119 @@
+/** What the export writes: `exportQuery`, else the table's fields, else the view or query that read reads. Called by `compile.ts`. */
+import type { Column, Columns, Source, Table } from "../column.ts";
+import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../entity.ts";
+import { allOf, type Condition, sourceOf } from "../statement.ts";
+import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+/** The export's own query and all that it gives. */
+export interface ExportQuery {
+  readonly source: Source;
+  readonly columns: Columns;
+}
+
+/** Undefined without an exportQuery; null, and a fault, when the database refuses it. */
+export async function exportQueryOf(survey: Survey): Promise<ExportQuery | null | undefined> {
+  const { exportQuery } = survey.payload;
+  if (exportQuery === undefined) return undefined;
+  const query = await survey.query(exportQuery, ["exportQuery"]);
+  return query && { source: { kind: "query", text: query.text }, columns: query.columns };
+}
+
+/** Null where the endpoint has nothing to export. `shown`: the table's columns that answers show. */
+export function exportOf(
+  survey: Survey,
+  {
+    query,
+    table,
+    reading,
+    ...own
+  }: {
+    query: ExportQuery | null | undefined;
+    table: Table | null;
+    reading: Reading | null;
+    read: ReadPlan | null;
+    keyName: string | null;
+    shown: Columns;
+  },
+): ExportPlan | null {
+  const { payload } = survey;
+  const origin = query === undefined ? originOf(table, reading) : query;
+  if (!origin) return null;
+  const isTable = query === undefined && table !== null;
+  const hidden = new Set(forEverybody(payload.hiddenFields));
+  const visible = new Map([...origin.columns].filter(([name]) => !hidden.has(name)));
+  const columns = isTable ? own.shown : visible;
+  const exported = isTable ? fieldsOf(payload.fieldName, visible) : [...visible.values()];
+  if (exported.length === 0 && payload.action["export"] === true)
+    survey.fault(["hiddenFields"], { expected: "at least one column that is left to export" });
+  return {
+    source: origin.source,
+    columns,
+    exported: exported.map((column) => exportColumn(survey, column)),
+    key: own.keyName === null ? null : (origin.columns.get(own.keyName) ?? null),
+    scope: origin.source === own.read?.source ? own.read.scope : scopeOver(survey, origin.columns),
+  };
+}
+
+/** The very source of read where it is the same. */
+function originOf(table: Table | null, reading: Reading | null): ExportQuery | null {
+  if (!table || reading?.property === "tableName") return reading;
+  return { source: sourceOf(table), columns: table.columns };
+}
+
+/** The configured fields in their order; all columns where there is no such list. */
+function fieldsOf(names: readonly string[] | undefined, columns: Columns): Column[] {
+  if (names === undefined) return [...columns.values()];
+  return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
+}
+
+/** read's scope, as far as the source has its columns; for the others there is nothing to hold a row against. */
+function scopeOver(survey: Survey, columns: Columns): Condition | null {
+  const { payload } = survey;
+  if (payload.action["export"] !== true) return null;
+  const names = Object.keys(payload.defaultScope?.read ?? {});
+  const missing = names.filter((name) => !columns.has(name));
+  for (const name of missing)
+    survey.notice(
+      `the export has no column ${name}, so defaultScope.read.${name} does not count there`,
+    );
+  const known = names.filter((name) => columns.has(name));
+  return allOf(
+    ...known.map((name) =>
+      scopeCondition(survey, ["read", name], { columns, label: "the export" }),
+    ),
+  );
+}
+
+function exportColumn({ payload }: Survey, column: Column): ExportColumn {
+  const { name } = column;
+  const labels = payload.fieldLabels ?? {};
+  const heading = Object.hasOwn(labels, name) ? labels[name]! : name;
+  return { column, heading, format: formatOf(payload.columnFormats, column) };
+}
+
+/** Types of columns whose values a spreadsheet has a form of its own for. */
+const formats: Readonly<Partial<Record<Column["type"], ExportFormat["type"]>>> = {
+  integer: "number",
+  decimal: "number",
+  float: "number",
+  boolean: "boolean",
+  date: "date",
+  timestamp: "datetime",
+  text: "text",
+  uuid: "text",
+  time: "text",
+};
+
+function formatOf(
+  configured: Survey["payload"]["columnFormats"],
+  column: Column,
+): ExportFormat | null {
+  const given =
+    configured && Object.hasOwn(configured, column.name) ? configured[column.name] : undefined;
+  const byType = formats[column.type];
+  if (!given) return byType === undefined ? null : { type: byType };
+  if (given.type === "boolean") return given;
+  const type = given.type === "date" && column.type === "timestamp" ? "datetime" : given.type;
+  return { type, pattern: given.format };
+}

@@ -1,0 +1,160 @@
+/**
+ * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
+ * again, one transaction counts: the others wait at the ledger, and find what the first one left. Called by `run-job.ts`.
+ */
+import type { ImportPlan } from "../../core/entity.ts";
+import { AppError } from "../../core/errors.ts";
+import { claimInLedger, findInLedger, leaveInLedger } from "../../core/ledger.ts";
+import type { Json, Queries, Run, Session } from "../../core/ports.ts";
+import type { Table } from "../../core/column.ts";
+import type { JobContext } from "../job-world.ts";
+import { createJudge, type FileRow, type Verdict } from "./judge-rows.ts";
+import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
+import { storeRows } from "./store-rows.ts";
+import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
+
+/** What a commit leaves in the ledger, and as its result. */
+export interface CommitResult {
+  readonly counts: Counts;
+  /** The workbook for import-errors. */
+  readonly rejected: string;
+  readonly [name: string]: Json;
+}
+
+/** Rows; together they are all of them. */
+type Counts = { inserted: number; updated: number; skipped: number; failed: number };
+
+/** Times that the transaction is begun when somebody else stores a record that was not there a moment ago. */
+const triesMax = 2;
+
+export async function commitImport(run: Run, context: JobContext): Promise<Json> {
+  const { project, entity } = context;
+  const session = project.db.session(Infinity);
+  const ledger = await session.ledger();
+  const entry = { ledger, jobId: run.job.id };
+  const earlier = await findInLedger(session, entry);
+  const result = earlier ?? (await commitOnce(run, context, { session, entry }));
+  // Also for an earlier run, which may have died before it could say so.
+  const written = earlier === null ? session.written : new Set<Table>();
+  await project.cache.wrote(entity.write ? [...written, entity.write.table] : written);
+  return result;
+}
+
+interface Committing {
+  readonly session: Session;
+  readonly entry: { readonly ledger: Table; readonly jobId: string };
+}
+
+function commitOnce(run: Run, context: JobContext, { session, entry }: Committing): Promise<Json> {
+  return withUploadedRows(run, context, async (uploaded) => {
+    const { write, locksTable } = uploaded.plan;
+    const shown = forwardProgress(run);
+    const attempt = (): Promise<Json> =>
+      session.tx(
+        async (tx) => {
+          await claimInLedger(tx, { ...entry, now: context.now() });
+          const result = await storeAll(tx, { run: shown, context, uploaded });
+          await leaveInLedger(tx, { ...entry, result });
+          run.signal.throwIfAborted();
+          return result;
+        },
+        { alone: locksTable ? write.table : undefined },
+      );
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        // Another run of the job was first, or the answer to this one's COMMIT was lost.
+        const earlier = await findInLedger(session, entry).catch(() => null);
+        if (earlier !== null) return earlier;
+        const isTaken = error instanceof AppError && error.kind === "duplicateEntry";
+        if (!isTaken || tries >= triesMax) throw error;
+      }
+    }
+  });
+}
+
+/** A transaction that begins again does not take progress back. */
+function forwardProgress(run: Run): Run {
+  let most = 0;
+  return {
+    ...run,
+    progress(processed, total) {
+      most = Math.max(most, processed);
+      run.progress(most, total);
+    },
+  };
+}
+
+interface Storing {
+  readonly run: Run;
+  readonly context: JobContext;
+  readonly uploaded: UploadedRows;
+}
+
+async function storeAll(tx: Queries, storing: Storing): Promise<CommitResult> {
+  const { run, context, uploaded } = storing;
+  const { files, project, entity, newId } = context;
+  const key = `uploads/${project.name}/${run.job.id}.${newId()}.xlsx`;
+  const rejected = openRejectedRows(
+    { files, key },
+    { sheetName: entity.name, headings: uploaded.headings },
+  );
+  try {
+    const counts = await storeBatches(tx, storing, rejected);
+    // Before the COMMIT: a result that names the file must not be without it.
+    await rejected.finish();
+    return { counts, rejected: key };
+  } catch (error) {
+    await rejected.abandon();
+    throw error;
+  }
+}
+
+async function storeBatches(
+  tx: Queries,
+  { run, context, uploaded }: Storing,
+  rejected: RejectedRows,
+): Promise<Counts> {
+  const { entity, newId, now } = context;
+  const { plan, columns, totalRows } = uploaded;
+  const judge = createJudge({ entity, plan, columns, newId, lock: true });
+  const store = storeRows({ plan, columns, now });
+  const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
+  let processed = 0;
+  run.progress(0, totalRows);
+  for await (const rows of uploaded.batches()) {
+    run.signal.throwIfAborted();
+    const verdicts = await judge(tx, rows);
+    refuseInvalid(rows, verdicts);
+    const { inserted, updated } = await store(tx, rows, verdicts);
+    const left = rows.filter((_, at) => verdicts[at]!.kind === "skip");
+    counts.inserted += inserted;
+    counts.updated += updated;
+    if (plan.strategy === "insert_only") {
+      counts.failed += left.length;
+      await rejected.add(left.map((row) => existing(row, plan)));
+    } else {
+      counts.skipped += left.length;
+    }
+    processed += rows.length;
+    run.progress(processed, totalRows);
+  }
+  return counts;
+}
+
+function existing({ values }: FileRow, { upsertKeys }: ImportPlan): RejectedRow {
+  return { values, messages: [`A record with this ${[...upsertKeys.keys()].join(", ")} exists`] };
+}
+
+/** What the preview found was true then; the database may have changed since. */
+function refuseInvalid(rows: readonly FileRow[], verdicts: readonly Verdict[]): void {
+  for (const [at, verdict] of verdicts.entries()) {
+    if (verdict.kind !== "invalid") continue;
+    const messages = verdict.messages.join("; ");
+    throw new AppError(
+      "validationFailed",
+      `Nothing was stored: row ${rows[at]!.rowIndex} is no longer valid (${messages})`,
+    );
+  }
+}

@@ -1,0 +1,65 @@
+/** An uploaded workbook as a job reads it: its columns, and its rows in batches. Called by `preview.ts` and `commit.ts`. */
+import type { ImportPlan } from "../../core/entity.ts";
+import { AppError, invalidFile, notFound } from "../../core/errors.ts";
+import { type FileColumn, readHeadings } from "../../core/import-columns.ts";
+import type { Json, Run } from "../../core/ports.ts";
+import { uploadKey } from "../../core/uploads.ts";
+import type { JobContext } from "../job-world.ts";
+import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
+import { openWorkbook } from "../workbook/open-workbook.ts";
+import type { FileRow } from "./judge-rows.ts";
+import { withLocalCopy } from "./local-copy.ts";
+
+export interface UploadedRows {
+  readonly plan: ImportPlan;
+  readonly headings: readonly (string | null)[];
+  readonly columns: readonly FileColumn[];
+  readonly totalRows: number;
+  /** All rows from the first on, with every call. */
+  batches(): AsyncGenerator<readonly FileRow[]>;
+}
+
+/** Rejects with `notFound` when the upload or the import is gone, and with `invalidFile`. */
+export async function withUploadedRows<T>(
+  { job }: Run,
+  { files, project, entity }: JobContext,
+  work: (rows: UploadedRows) => Promise<T>,
+): Promise<T> {
+  const plan = entity.importing;
+  if (!plan) throw notFound("This endpoint has no import any more");
+  const { upload, totalRows } = requestOf(job.request);
+  try {
+    return await withLocalCopy({ files, key: uploadKey(project.name, upload) }, async (path) => {
+      const workbook = await openWorkbook(path, { bytesMax: plan.fileBytesMax });
+      const { headings } = workbook;
+      const { known: columns } = readHeadings(plan, headings);
+      const batches = () => inBatches(workbook.rows(), project.batchRows);
+      return work({ plan, headings, columns, totalRows, batches });
+    });
+  } catch (error) {
+    throw error instanceof InvalidWorkbook ? invalidFile(error.message) : error;
+  }
+}
+
+function requestOf(request: { readonly [name: string]: Json }): {
+  upload: string;
+  totalRows: number;
+} {
+  const { upload, totalRows } = request;
+  if (typeof upload === "string" && typeof totalRows === "number") return { upload, totalRows };
+  throw new AppError("internal", "The job names no upload");
+}
+
+async function* inBatches(
+  rows: AsyncGenerator<FileRow>,
+  size: number,
+): AsyncGenerator<readonly FileRow[]> {
+  let batch: FileRow[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

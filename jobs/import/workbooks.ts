@@ -1,0 +1,71 @@
+/**
+ * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file.
+ * Made by `app/open-jobs.ts`.
+ */
+import { Worker } from "node:worker_threads";
+import { invalidFile } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { Files, Workbooks, WorkbookSketch } from "../../core/ports.ts";
+import { createTable } from "../workbook/create-table.ts";
+import type { FromInspection, Inspection } from "./inspect-thread.ts";
+import { withLocalCopy } from "./local-copy.ts";
+
+/** Objects of one inspection; what the reader holds beside them has limits of its own. */
+const heapMegabytesMax = 512;
+
+export function createWorkbooks(files: Files): Workbooks {
+  const inTurn = createTurns(limits.uploadsAtOnce);
+  return {
+    inspect: (key, options) =>
+      inTurn(() => withLocalCopy({ files, key }, (path) => inspectApart({ path, ...options }))),
+    async blank(sheetName, headings) {
+      const columns = headings.map((heading) => ({ heading }));
+      const table = createTable("xlsx", { sheetName, columns });
+      const pieces: Uint8Array[] = [];
+      for await (const piece of table.write([])) pieces.push(piece);
+      return new Uint8Array(Buffer.concat(pieces));
+    },
+  };
+}
+
+function inspectApart(workerData: Inspection): Promise<WorkbookSketch> {
+  const thread = new Worker(new URL("./inspect-thread.ts", import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+  });
+  return new Promise<WorkbookSketch>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(invalidFile("The file takes too long to read")),
+      limits.uploadReadMs,
+    );
+    thread.on("message", ({ sketch, refusal }: FromInspection) => {
+      if (sketch) resolve(sketch);
+      else reject(invalidFile(refusal));
+    });
+    thread.on("error", (error: NodeJS.ErrnoException) => {
+      const isTooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      reject(isTooLarge ? invalidFile("The file takes too much memory to read") : error);
+    });
+    thread.on("exit", () => {
+      clearTimeout(timer);
+      reject(new Error("The thread that reads an upload has ended"));
+    });
+  }).finally(() => thread.terminate());
+}
+
+/** Runs no more than so many at a time; the others wait. */
+function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = atOnce;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

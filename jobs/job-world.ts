@@ -1,0 +1,32 @@
+/** What a job finds around it: its project with databases and cache, its entity, and the files. Made by `app/job-world.ts`, used by every kind of job. */
+import type { ProjectCache } from "../core/cache.ts";
+import type { Entity } from "../core/entity.ts";
+import type { Clock, Db, Files, Log, NewId } from "../core/ports.ts";
+
+/** One project, as jobs see it. */
+export interface JobProject {
+  readonly name: string;
+  /** Connections apart from those of requests, with the time-out of jobs. */
+  readonly db: Db;
+  /** To be told what a job wrote, after its commit. */
+  readonly cache: ProjectCache;
+  /** Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is out of reach. */
+  entity(endpoint: string): Promise<Entity | null>;
+  /** Rows that a job handles at once. */
+  readonly batchRows: number;
+}
+
+/** All that jobs need of the process they run in. */
+export interface JobWorld {
+  readonly projects: ReadonlyMap<string, JobProject>;
+  readonly files: Files;
+  readonly now: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
+
+/** What the function of a kind gets beside its run. */
+export interface JobContext extends Omit<JobWorld, "projects"> {
+  readonly project: JobProject;
+  readonly entity: Entity;
+}

@@ -1,0 +1,36 @@
+/** What becomes of a job whose run failed, whatever queue it comes from. Called by `local.ts` and `bullmq-worker.ts`. */
+import { AppError } from "../core/errors.ts";
+import { unknownError } from "../core/jobs.ts";
+import { limits } from "../core/limits.ts";
+import type { Job, Log } from "../core/ports.ts";
+
+/** Why a run's signal is aborted. */
+export type EndReason = "cancelled" | "lost" | "stopping";
+
+export interface Outcome {
+  /** Trying again may help. */
+  readonly mayPass: boolean;
+  /** For the client. */
+  readonly error: string;
+}
+
+/** `lastedMs`: what took this long would take as long again. */
+export function outcomeOf(
+  error: unknown,
+  { job, lastedMs, log }: { job: Job; lastedMs: number; log: Log },
+): Outcome {
+  const isRefusal = error instanceof AppError && !unforeseen.has(error.kind);
+  const { id, project, endpoint } = job;
+  if (!isRefusal) log.warn({ job: id, project, endpoint, err: causeOf(error) }, "A job failed");
+  const isTold = error instanceof AppError && error.kind !== "internal";
+  return {
+    mayPass: !isRefusal && lastedMs < limits.jobRetryWithinMs,
+    error: isTold ? error.message : unknownError,
+  };
+}
+
+/** What is nobody's fault in the job: it is logged, and may pass. */
+const unforeseen: ReadonlySet<AppError["kind"]> = new Set(["unavailable", "internal"]);
+
+const causeOf = (error: unknown): unknown =>
+  error instanceof AppError ? (error.cause ?? error) : error;

@@ -1,0 +1,70 @@
+/**
+ * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel reads another
+ * encoding. Dates follow their pattern and booleans their labels; numbers are plain digits, so that every program reads them.
+ * Called by `create-table.ts`.
+ *
+ * A spreadsheet runs a text that begins with `=`, `+`, `-` or `@` as a formula. Such a text gets an apostrophe in front, except where
+ * it is a number. That changes the text, which is why xlsx, where texts are safe as they are, is the better way to a spreadsheet.
+ */
+import type { Json } from "../../core/ports.ts";
+import { labelOf, patternOf } from "./cell-xml.ts";
+import { msOf } from "./serial-date.ts";
+import { type ColumnFormat, type TableOptions, type TableWriter, textOf } from "./table-column.ts";
+
+/** A writer of one csv file. */
+export function createCsv({ columns }: TableOptions): TableWriter {
+  const fields = columns.map(({ format }) => fieldWriter(format));
+  return {
+    textsCut: 0,
+    async *write(batches) {
+      yield Buffer.from(`\ufeff${columns.map(({ heading }) => quoted(heading)).join(",")}\r\n`);
+      for await (const batch of batches) {
+        let text = "";
+        for (const row of batch) {
+          text += fields.map((field, at) => field(row[at] ?? null)).join(",");
+          text += "\r\n";
+        }
+        if (text !== "") yield Buffer.from(text);
+      }
+    },
+  };
+}
+
+function fieldWriter(format: ColumnFormat | undefined): (value: Json) => string {
+  const asItIs = (value: Json): string => {
+    if (value === null) return "";
+    return typeof value === "string" ? quoted(value) : quotedJson(value);
+  };
+  switch (format?.type) {
+    case "boolean":
+      return (value) => (value === null ? "" : asItIs(labelOf(value, format)));
+    case "date":
+    case "datetime": {
+      // Without a pattern ISO 8601 stays, which every program reads.
+      if (format.pattern === undefined) return asItIs;
+      const pattern = patternOf(format.type, format.pattern);
+      return (value) => {
+        const ms = typeof value === "string" ? msOf(value) : null;
+        return ms === null ? asItIs(value) : quoted(pattern.format(ms));
+      };
+    }
+    default:
+      return asItIs;
+  }
+}
+
+const isFormula = /^[=+\-@\t\r]/;
+const isNumber = /^-?\d+(?:\.\d+)?$/;
+const needsQuotes = /[",\r\n]|^\s|\s$/;
+
+function quoted(text: string): string {
+  const whole = text.toWellFormed();
+  const safe = isFormula.test(whole) && !isNumber.test(whole) ? `'${whole}` : whole;
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** JSON and numbers begin with no sign of a formula but the minus of a number. */
+function quotedJson(value: Exclude<Json, null>): string {
+  const text = textOf(value);
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,64 @@
+/** Which styles of a workbook show a number as a date. Called by `open-workbook.ts`; `sheet-cells.ts` looks styles up in the answer. */
+import type { DateKind } from "./serial-date.ts";
+import { type Archive, readPart } from "./xml-part.ts";
+import { readAttributes } from "./xml-scanner.ts";
+import type { InflateLimits } from "./zip-member.ts";
+
+/** By the number of the style; null: shows no date. */
+export type DateStyles = readonly (DateKind | null)[];
+
+/** More styles than a workbook can have. */
+const stylesMax = 70_000;
+
+export async function readDateStyles(
+  archive: Archive,
+  { path, limits }: { path: string; limits: InflateLimits },
+): Promise<DateStyles> {
+  const codes = new Map<string, string>();
+  const formats: string[] = [];
+  let isInCells = false;
+  await readPart(archive, path, {
+    root: "styleSheet",
+    limits,
+    handler: {
+      open(name, attributes) {
+        if (name === "cellXfs") isInCells = true;
+        if (name !== "numFmt" && !(name === "xf" && isInCells)) return;
+        const found = readAttributes(attributes);
+        const id = found.get("numFmtId") ?? "0";
+        if (name === "xf" && formats.length < stylesMax) formats.push(id);
+        if (name === "numFmt" && codes.size < stylesMax)
+          codes.set(id, found.get("formatCode") ?? "");
+      },
+      close(name) {
+        if (name === "cellXfs") isInCells = false;
+      },
+    },
+  });
+  return formats.map((id) => {
+    const code = codes.get(id);
+    return code === undefined ? builtInKind(Number(id)) : dateKindOf(code);
+  });
+}
+
+/** What a number format shows of a date; null when it shows a number. */
+export function dateKindOf(code: string): DateKind | null {
+  // The first section is the one for positive numbers. Texts, escapes, fillers and conditions say nothing.
+  const plain = code.replace(/"[^"]*"|\\.|[_*]./g, "").split(";")[0]!;
+  const isDuration = /\[(?:h+|m+|s+)\]/i.test(plain);
+  const letters = plain.replace(/\[[^\]]*\]|general/gi, "").toLowerCase();
+  if (isDuration) return "duration";
+  const hasTime = /[hs]/.test(letters);
+  const hasDate = /[yd]/.test(letters) || (!hasTime && letters.includes("m"));
+  if (hasDate) return hasTime ? "datetime" : "date";
+  return hasTime ? "time" : null;
+}
+
+/** Formats that files name by number alone; those from 27 on are the dates of East Asian versions. */
+function builtInKind(id: number): DateKind | null {
+  if (id === 22) return "datetime";
+  if (id === 46) return "duration";
+  if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || id === 45 || id === 47) return "time";
+  if ((id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)) return "date";
+  return null;
+}

@@ -1,0 +1,44 @@
+/**
+ * Text as the XML of a workbook holds it. Characters that XML cannot carry stand as `_xHHHH_`, the way Excel does it, so nothing
+ * is lost on the way there and back. Called by the writer (`cell-xml.ts`, `workbook-parts.ts`) and the reader (`shared-strings.ts`, `sheet-cells.ts`).
+ */
+
+/** UTF-16 units that a cell of Excel holds. */
+export const cellLengthMax = 32_767;
+
+/**
+ * The text, ready to stand between tags or in double quotes: markup, carriage returns and control characters escaped,
+ * a real `_x0041_` as `_x005F_x0041_`, half surrogates as U+FFFD.
+ */
+export function escapeText(text: string): string {
+  if (!needsEscape.test(text)) return text;
+  return text.toWellFormed().replace(escapable, escapeOne);
+}
+
+/** The text with `_xHHHH_` turned into its characters. */
+export function unescapeText(text: string): string {
+  if (!text.includes("_x")) return text;
+  return text.replace(escaped, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+}
+
+/** The text, cut to what a cell holds and never inside a character. */
+export function cutText(text: string): string {
+  const isWithinPair = (text.charCodeAt(cellLengthMax - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isWithinPair ? cellLengthMax - 1 : cellLengthMax);
+}
+
+// oxlint-disable no-control-regex -- they are what is looked for
+const needsEscape = /[&<>"\0-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[\dA-Fa-f]{4}_/;
+const escapable = /[&<>"\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}_)/g;
+const escaped = /_x([\dA-Fa-f]{4})_/g;
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+function escapeOne(character: string): string {
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return entities[character] ?? `_x${code}_`;
+}

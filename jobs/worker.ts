@@ -1,0 +1,51 @@
+/**
+ * `rowgate worker`: runs jobs out of Redis, as one of many processes. Started by `app/cli.ts`. Like every entry it may import everything.
+ */
+import type { Logger } from "../app/log.ts";
+import { createLog } from "../app/log.ts";
+import { parseEnv } from "../app/env.ts";
+import { formatFaults } from "../core/config/faults.ts";
+import { type ConfigFiles, readConfig } from "../core/config/read.ts";
+import { startBullmqWorker } from "./bullmq-worker.ts";
+import { startCleanUp } from "./clean-up.ts";
+import { openFiles } from "./open-files.ts";
+import { createThreadHost } from "./thread-host.ts";
+
+export interface WorkerOptions {
+  readonly files: ConfigFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log?: Logger;
+  /** As of `startBullmqWorker`. */
+  readonly lockMs?: number;
+  readonly lookMs?: number;
+  onStuck(): void;
+}
+
+/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. `stop` ends within 10 seconds. */
+export async function startWorker({
+  files,
+  env,
+  log: givenLog,
+  ...options
+}: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
+  const { redisUrl, storageUrl, queueName, logLevel } = parseEnv(env);
+  if (redisUrl === null)
+    throw new Error("A worker needs REDIS_URL; without Redis the service runs its jobs itself");
+  const { projects, faults } = readConfig(files, env);
+  if (faults.length > 0) throw new Error(formatFaults(faults));
+  const log = givenLog ?? createLog(logLevel);
+  const kept = openFiles(storageUrl);
+  const thread = createThreadHost({ files, env, log, logLevel, raise: async () => undefined });
+  const { runJob } = thread;
+  const worker = await startBullmqWorker({ ...options, redisUrl, queueName, runJob, log });
+  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
+  const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
+  return {
+    async stop() {
+      cleanUp.stop();
+      await worker.stop();
+      await thread.close();
+      await kept.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * Imports for the contract tests: workbooks made at test time, and the way from an upload to a commit. Used by `import*.test.ts` and by
+ * `test/jobs`.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Json } from "../../core/ports.ts";
+import { createTable } from "../../jobs/workbook/create-table.ts";
+import type { ColumnFormat } from "../../jobs/workbook/table-column.ts";
+import type { Answer, Fixture } from "./harness.ts";
+
+/** An xlsx whose first row is the headings. `formats`: by heading. */
+export async function workbookOf(
+  [headings = [], ...rows]: readonly (readonly Json[])[],
+  formats: Readonly<Record<string, ColumnFormat>> = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const columns = headings.map((heading) => ({
+    heading: String(heading),
+    format: formats[String(heading)],
+  }));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of createTable("xlsx", { sheetName: "Data", columns }).write([rows]))
+    pieces.push(piece);
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+export type Importer = ReturnType<typeof importerOf>;
+
+export function importerOf(fixture: Fixture) {
+  const send = (endpoint: string, body: FormData): Promise<Answer> =>
+    fixture.request(`/api/test/${endpoint}/import-upload`, { method: "POST", body });
+
+  const sendFile = (
+    endpoint: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    name = "rows.xlsx",
+  ): Promise<Answer> => {
+    const form = new FormData();
+    form.append("file", new File([bytes], name));
+    return send(endpoint, form);
+  };
+
+  /** The status of the job once it has ended. */
+  async function ended(endpoint: string, jobId: string): Promise<Answer> {
+    const giveUpAtMs = performance.now() + 25_000;
+    for (;;) {
+      const answer = await fixture.request(`/api/test/${endpoint}/import-status?job_id=${jobId}`);
+      const { status } = answer.body;
+      if (status !== "validating" && status !== "processing") return answer;
+      if (performance.now() > giveUpAtMs) throw new Error(JSON.stringify(answer.body));
+      await sleep(20);
+    }
+  }
+
+  async function uploaded(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<string> {
+    const answer = await sendFile(endpoint, file);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body.upload_id;
+  }
+
+  /** The status of the preview of these rows, once it has ended. */
+  async function previewed(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<Answer> {
+    const upload_id = await uploaded(endpoint, file);
+    const { body } = await fixture.post(`${endpoint}/import-preview`, { upload_id });
+    return ended(endpoint, body.job_id);
+  }
+
+  /** The status of the commit of these rows, once it has ended; rejects when the preview found something. */
+  async function committed(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<Answer> {
+    const preview = await previewed(endpoint, file);
+    if (preview.body.status !== "preview_ok") throw new Error(JSON.stringify(preview.body));
+    return commit(endpoint, preview.body.job_id);
+  }
+
+  async function commit(endpoint: string, preview_job_id: string): Promise<Answer> {
+    const answer = await fixture.post(`${endpoint}/import-commit`, { preview_job_id });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return ended(endpoint, answer.body.job_id);
+  }
+
+  return { send, sendFile, ended, uploaded, previewed, committed, commit };
+}

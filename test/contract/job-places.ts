@@ -1,0 +1,83 @@
+/**
+ * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
+ * has the servers for. Files go to a folder that ends with the test file.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inject } from "vitest";
+import { startWorkerProcess } from "../jobs/worker-process.ts";
+import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+
+export type JobPlace = "in the service" | "in a worker over Redis";
+
+/** SQLite's run has no Redis. */
+export const jobPlaces: readonly JobPlace[] =
+  inject("engine") === "sqlite" ? ["in the service"] : ["in the service", "in a worker over Redis"];
+
+export interface JobFixture extends Fixture {
+  /** Where the service keeps its files. */
+  readonly filesFolder: string;
+  /** GETs a path below `/api/test`. */
+  get(path: string, init?: RequestInit): Promise<Answer>;
+  /** The status of the export once it has ended. */
+  ended(endpoint: string, jobId: string): Promise<Answer>;
+  /** Starts an export and resolves with its id. */
+  start(endpoint: string, body?: unknown): Promise<string>;
+  /** The text of the file that the export of these rows gives. */
+  exported(endpoint: string, body?: unknown): Promise<string>;
+}
+
+export async function openJobFixture(
+  place: JobPlace,
+  options: FixtureOptions,
+): Promise<JobFixture> {
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-test-files-"));
+  const isRemote = place === "in a worker over Redis";
+  const env = {
+    ...options.env,
+    STORAGE_URL: `file:${folder}`,
+    ...(isRemote
+      ? { REDIS_URL: inject("serverUrls")!.redis!, JOBS_QUEUE: `test-${randomUUID()}` }
+      : {}),
+  };
+  const fixture = await openFixture({ ...options, env });
+  const worker = isRemote ? await startWorkerProcess({ files: fixture.files, env }) : null;
+
+  const get = (path: string, init?: RequestInit) => fixture.request(`/api/test/${path}`, init);
+  const ended = async (endpoint: string, jobId: string): Promise<Answer> => {
+    const giveUpAtMs = performance.now() + 14_000;
+    for (;;) {
+      const answer = await get(`${endpoint}/export-status?job_id=${jobId}`);
+      if (answer.body.status !== "pending" && answer.body.status !== "processing") return answer;
+      if (performance.now() > giveUpAtMs) throw new Error(JSON.stringify(answer.body));
+      await sleep(30);
+    }
+  };
+  const start = async (endpoint: string, body: unknown = {}): Promise<string> => {
+    const answer = await fixture.post(`${endpoint}/export`, body);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body.job_id;
+  };
+  return {
+    ...fixture,
+    filesFolder: folder,
+    get,
+    ended,
+    start,
+    async exported(endpoint, body) {
+      const jobId = await start(endpoint, body);
+      const status = await ended(endpoint, jobId);
+      if (status.body.status !== "completed") throw new Error(JSON.stringify(status.body));
+      const path = `/api/test/${endpoint}/export-download?job_id=${jobId}`;
+      return (await fixture.app.request(path)).text();
+    },
+    async close() {
+      await worker?.stop();
+      await fixture.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** A worker whose jobs are taken over a second after it died, so that tests can kill it often. Otherwise as `rowgate worker`. */
+import { readConfigFiles } from "../../app/config-files.ts";
+import { startWorker } from "../../jobs/worker.ts";
+
+const { stop } = await startWorker({
+  files: await readConfigFiles(process.env["CONFIG_DIR"]!),
+  env: process.env,
+  lockMs: 1_000,
+  lookMs: 500,
+  onStuck: () => process.exit(1),
+});
+process.once("SIGTERM", () => void stop().then(() => process.exit(0)));
+process.stdout.write("Rowgate takes jobs\n");

@@ -1,0 +1,65 @@
+/** `rowgate worker` as a process of its own, for tests that run jobs where they run in production, and that end it in every way. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export interface WorkerProcess {
+  readonly process: ChildProcess;
+  /** What it wrote to standard error so far. */
+  errors(): string;
+  /** Resolves with the exit code; null after a signal that it could not handle. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  /** SIGTERM, when it still runs, and its folder is removed. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerProcessOptions {
+  /** The configuration, by path. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly env: Readonly<Record<string, string>>;
+  /** Instead of the command line: `test/jobs/hasty-worker.ts`, whose locks are short. */
+  readonly program?: string;
+}
+
+/** Resolves when it takes jobs; rejects with what it said when it ends before. */
+export async function startWorkerProcess({
+  files,
+  env,
+  program,
+}: WorkerProcessOptions): Promise<WorkerProcess> {
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-test-worker-"));
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const root = join(import.meta.dirname, "../..");
+  const command = program ? [join(root, program)] : [join(root, "app/cli.ts"), "worker"];
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, CONFIG_DIR: folder, LOG_LEVEL: "fatal", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => (errors += chunk));
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const atExit = () => void child.kill("SIGKILL");
+  process.once("exit", atExit);
+  void exited.then(() => process.off("exit", atExit));
+
+  const end = (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return exited;
+  };
+  const stop = async () => {
+    await end("SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+  };
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => String(chunk).includes("takes jobs") && resolve());
+    void exited.then(async (code) => {
+      await rm(folder, { recursive: true, force: true });
+      reject(new Error(`The worker ended with ${code}: ${errors}`));
+    });
+  });
+  return { process: child, errors: () => errors, end, stop };
+}

@@ -1,0 +1,51 @@
+/** Tables written to files of their own folder, and read from them. Called by the workbook tests. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { Json } from "../../core/ports.ts";
+import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
+import { openWorkbook, type WorkbookLimits } from "../../jobs/workbook/open-workbook.ts";
+import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";
+import type { ColumnFormat, TableOptions } from "../../jobs/workbook/table-column.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "rowgate-workbook-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+let count = 0;
+
+/** The path of a new file with these bytes. */
+export async function fileOf(bytes: Uint8Array | string): Promise<string> {
+  const path = join(folder, `${++count}.xlsx`);
+  await writeFile(path, bytes);
+  return path;
+}
+
+/** The bytes of a table whose rows come in one batch. */
+export async function bytesOf(
+  rows: readonly (readonly Json[])[],
+  options: Partial<TableOptions> & { format?: TableFormat } = {},
+): Promise<Buffer> {
+  const columns = (rows[0] ?? [null]).map((_, at) => ({ heading: `column ${at + 1}` }));
+  const writer = createTable(options.format ?? "xlsx", { sheetName: "Data", columns, ...options });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of writer.write([rows])) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+export async function rowsOf(
+  path: string,
+  limits?: Partial<WorkbookLimits>,
+): Promise<{ headings: readonly (string | null)[]; rows: (readonly [number, ...CellValue[]])[] }> {
+  const workbook = await openWorkbook(path, limits);
+  const rows: (readonly [number, ...CellValue[]])[] = [];
+  for await (const { rowIndex, values } of workbook.rows()) rows.push([rowIndex, ...values]);
+  return { headings: workbook.headings, rows };
+}
+
+/** What becomes of one value, written in a column of that format and read back. */
+export async function roundTrip(value: Json, format?: ColumnFormat): Promise<CellValue> {
+  const columns = [{ heading: "before" }, { heading: "value", format }];
+  const path = await fileOf(await bytesOf([["x", value]], { columns }));
+  const { rows } = await rowsOf(path);
+  return rows[0]![2] ?? null;
+}

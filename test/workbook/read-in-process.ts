@@ -1,0 +1,34 @@
+/**
+ * Reads the workbook at the path that it is given, and prints as JSON what came of it, how long it took and how much memory the process had at
+ * most. Started by `hostile.test.ts`.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { InvalidWorkbook } from "../../jobs/workbook/invalid-workbook.ts";
+import { openWorkbook } from "../../jobs/workbook/open-workbook.ts";
+
+/** What is printed. `refusal` null: all rows were read. */
+export interface Reading {
+  readonly rows: number;
+  readonly refusal: string | null;
+  readonly ms: number;
+  readonly peakMiB: number;
+}
+
+const startMs = performance.now();
+let rows = 0;
+let refusal: string | null = null;
+try {
+  for await (const _ of (await openWorkbook(process.argv[2]!)).rows()) rows++;
+} catch (error) {
+  if (!(error instanceof InvalidWorkbook)) throw error;
+  refusal = error.message;
+}
+const reading: Reading = { rows, refusal, ms: performance.now() - startMs, peakMiB: peakMiB() };
+console.log(JSON.stringify(reading));
+
+/** What getrusage says on Linux begins with the memory of the process that started this one. */
+function peakMiB(): number {
+  const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
+  const peakKiB = /VmHWM:\s*(\d+)/.exec(status)?.[1] ?? process.resourceUsage().maxRSS;
+  return Number(peakKiB) / 1024;
+}
