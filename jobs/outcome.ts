@@ -19,18 +19,16 @@ export function outcomeOf(
   error: unknown,
   { job, lastedMs, log }: { job: Job; lastedMs: number; log: Log },
 ): Outcome {
-  const isRefusal = error instanceof AppError && !unforeseen.has(error.kind);
+  const isRefusal = error instanceof AppError && error.kind !== "unavailable";
   const { id, project, endpoint } = job;
-  if (!isRefusal) log.warn({ job: id, project, endpoint, err: causeOf(error) }, "A job failed");
   const isTold = error instanceof AppError && error.kind !== "internal";
+  if (!isRefusal || !isTold)
+    log.warn({ job: id, project, endpoint, err: causeOf(error) }, "A job failed");
   return {
     mayPass: !isRefusal && lastedMs < limits.jobRetryWithinMs,
     error: isTold ? error.message : unknownError,
   };
 }
-
-/** What is nobody's fault in the job: it is logged, and may pass. */
-const unforeseen: ReadonlySet<AppError["kind"]> = new Set(["unavailable", "internal"]);
 
 const causeOf = (error: unknown): unknown =>
   error instanceof AppError ? (error.cause ?? error) : error;

@@ -18,7 +18,12 @@ const job: Job = {
 test.each([
   { name: "a refusal", error: new AppError("validationFailed", "No"), mayPass: false, logged: 0 },
   { name: "a database out of reach", error: unavailable("Away"), mayPass: true, logged: 1 },
-  { name: "an unforeseen failure", error: new AppError("internal", "x"), mayPass: true, logged: 1 },
+  {
+    name: "an unforeseen refusal",
+    error: new AppError("internal", "x"),
+    mayPass: false,
+    logged: 1,
+  },
   { name: "a fault of the code", error: new TypeError("x"), mayPass: true, logged: 1 },
 ])("$name may pass: $mayPass, and is logged $logged times", ({ error, mayPass, logged }) => {
   let lines = 0;
