@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { openSession } from "../test/servers/session.ts";
 import { startServers } from "../test/servers/start.ts";
 import { type Load, measure } from "./load.ts";
+import { median } from "./turn.ts";
 
 export type EngineName = "sqlite" | "postgres" | "mysql";
 
@@ -18,42 +19,90 @@ const pairs = Number(process.env["BENCH_PAIRS"] ?? 5);
 
 export interface Bench {
   readonly engines: readonly EngineName[];
-  /** A new, empty database: its URL, or for SQLite the path of its file. */
+  /** Holds the databases of SQLite, and is removed in the end. */
+  readonly folder: string;
+  /** Of the server that `needs` asked for. */
+  readonly redisUrl: string | null;
+  /** A new, empty database, which is dropped in the end: its URL, or for SQLite the path of its file. */
   database(engine: EngineName): Promise<string>;
-  /** Rowgate over the database; `project` is what project.json says beside its URL. */
-  serve(
-    engine: EngineName,
-    options: { database: string; endpoint: object; project?: object },
-  ): Promise<Contender>;
+  serve(engine: EngineName, options: RowgateOptions): Promise<Contender>;
+  /** `rowgate worker`; its origin is empty. */
+  work(engine: EngineName, options: RowgateOptions): Promise<Contender>;
+  /** To be done when everything has been stopped, however the bench ends. */
+  atEnd(last: () => Promise<void>): void;
   /** A handler of our own: a program that gets the engine and the database. */
   serveByHand(program: string, engine: EngineName, database: string): Promise<Contender>;
 }
 
+/** Rowgate over one database; `project` is what project.json says beside its URL. */
+export interface RowgateOptions {
+  readonly database: string;
+  readonly endpoint: object;
+  readonly project?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export interface Contender {
   readonly origin: string;
+  readonly pid: number;
   stop(): void;
 }
 
-/** Runs `work` with the engines that the command line names, all of them without any, and ends the process. */
-export async function bench(work: (bench: Bench) => Promise<void>): Promise<never> {
-  const asked = process.argv.slice(2);
-  const engines = (["sqlite", "postgres", "mysql"] as const).filter(
-    (name) => asked.length === 0 || asked.includes(name),
-  );
+const engineNames = ["sqlite", "postgres", "mysql"] as const;
+
+/** The engines that the command line names; all of them without any. */
+export function askedEngines(): readonly EngineName[] {
+  const asked = engineNames.filter((name) => process.argv.slice(2).includes(name));
+  return asked.length === 0 ? engineNames : asked;
+}
+
+/** Runs `work` with the engines and, where it `needs` it, Redis, and ends the process. */
+export async function bench(
+  work: (bench: Bench) => Promise<void>,
+  {
+    engines = askedEngines(),
+    needs = [],
+  }: { engines?: readonly EngineName[]; needs?: readonly "redis"[] } = {},
+): Promise<never> {
   const servers = await startServers(
-    engines.filter((name) => name !== "sqlite"),
+    [...engines.filter((name) => name !== "sqlite"), ...needs],
     (line) => console.log(line),
   );
   const folder = await mkdtemp(join(tmpdir(), "rowgate-bench-"));
   const running: Contender[] = [];
+  const dropping: (() => Promise<void>)[] = [];
   const started = async (args: string[], env?: Record<string, string>): Promise<Contender> => {
     const contender = await start(args, env);
     running.push(contender);
     return contender;
   };
+  const rowgate = async (command: string, engine: EngineName, options: RowgateOptions) => {
+    const root = join(folder, randomUUID());
+    await mkdir(join(root, "bench"), { recursive: true });
+    const { database, endpoint, project, env } = options;
+    const url = engine === "sqlite" ? `sqlite:${database}` : database;
+    const settings = { database: { url, pool: 10 }, ...project };
+    await writeFile(join(root, "bench", "project.json"), JSON.stringify(settings));
+    await writeFile(join(root, "bench", "items.json"), JSON.stringify(endpoint));
+    const program = join(import.meta.dirname, "../app/cli.ts");
+    return started([program, command], { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "warn", ...env });
+  };
+  const cleanUpOnce = async (): Promise<void> => {
+    for (const { stop } of running) stop();
+    // The servers that were given stay as they were found.
+    for (const drop of dropping) await drop();
+    await servers.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  let cleaning: Promise<void> | null = null;
+  const cleanUp = (): Promise<void> => (cleaning ??= cleanUpOnce());
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void cleanUp().finally(() => process.exit(1)));
   try {
     await work({
       engines,
+      folder,
+      redisUrl: servers.urls.redis ?? null,
       async database(engine) {
         const name = `rowgate_bench_${randomUUID().slice(0, 8)}`;
         if (engine === "sqlite") return join(folder, `${name}.db`);
@@ -62,28 +111,24 @@ export async function bench(work: (bench: Bench) => Promise<void>): Promise<neve
         // Some servers still make latin1 otherwise.
         const letters = engine === "mysql" ? " CHARACTER SET utf8mb4" : "";
         await session.run(`CREATE DATABASE ${name}${letters}`);
-        await session.close();
+        // A process that was killed a moment ago may still count as connected.
+        const force = engine === "postgres" ? " WITH (FORCE)" : "";
+        dropping.push(async () => {
+          await session.run(`DROP DATABASE ${name}${force}`);
+          await session.close();
+        });
         const own = new URL(server);
         own.pathname = `/${name}`;
         return own.href;
       },
-      async serve(engine, { database, endpoint, project }) {
-        const root = join(folder, randomUUID());
-        await mkdir(join(root, "bench"), { recursive: true });
-        const url = engine === "sqlite" ? `sqlite:${database}` : database;
-        const settings = { database: { url, pool: 10 }, ...project };
-        await writeFile(join(root, "bench", "project.json"), JSON.stringify(settings));
-        await writeFile(join(root, "bench", "items.json"), JSON.stringify(endpoint));
-        const env = { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "warn" };
-        return started([join(import.meta.dirname, "../app/cli.ts"), "serve"], env);
-      },
+      serve: (engine, options) => rowgate("serve", engine, options),
+      work: (engine, options) => rowgate("worker", engine, options),
+      atEnd: (last) => void dropping.push(last),
       serveByHand: (program, engine, database) =>
         started([join(import.meta.dirname, program), engine, database]),
     });
   } finally {
-    for (const { stop } of running) stop();
-    await servers.stop();
-    await rm(folder, { recursive: true, force: true });
+    await cleanUp();
   }
   process.exit(0);
 }
@@ -120,11 +165,7 @@ export async function contest(title: string, left: Side, right: Side): Promise<v
 
 const rounded = (perSecond: number): string => perSecond.toFixed(perSecond < 10 ? 1 : 0);
 
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
-}
-
-/** Starts a server, and waits for the line that says where it listens. */
+/** Starts a server or worker, and waits for the line that says that it is ready. */
 async function start(args: string[], env: Record<string, string> = {}): Promise<Contender> {
   const child: ChildProcess = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
@@ -134,13 +175,13 @@ async function start(args: string[], env: Record<string, string> = {}): Promise<
     let said = "";
     child.stdout!.on("data", (chunk) => {
       said += chunk;
-      const port = /listen\w* .*?(\d+)\n/.exec(said)?.[1];
-      if (port) {
-        resolve({ origin: `http://127.0.0.1:${port}`, stop: () => void child.kill("SIGKILL") });
-      }
+      const [ready, port] = /listen\w* .*?(\d+)\n|takes jobs/.exec(said) ?? [];
+      if (ready === undefined) return;
+      const origin = port === undefined ? "" : `http://127.0.0.1:${port}`;
+      resolve({ origin, pid: child.pid!, stop: () => void child.kill("SIGKILL") });
     });
     child.once("exit", (code) =>
-      reject(new Error(`${args[0]} ended with ${code} before it listened`)),
+      reject(new Error(`${args.join(" ")} ended with ${code} before it was ready`)),
     );
   });
 }

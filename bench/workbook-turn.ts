@@ -2,19 +2,13 @@
  * One turn of `bench/workbook.ts`, in a process of its own: writes or reads a workbook with one library, and prints as JSON how long it took and
  * how much memory the process had at most. Arguments: what to do, the file, how many rows.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type ExcelJS from "exceljs";
 import type { Json } from "../core/ports.ts";
 import { createTable } from "../jobs/workbook/create-table.ts";
 import { openWorkbook } from "../jobs/workbook/open-workbook.ts";
 import type { TableColumn } from "../jobs/workbook/table-column.ts";
-
-export interface Turn {
-  readonly rows: number;
-  readonly ms: number;
-  readonly peakMiB: number;
-}
+import { peakMiB, type Turn } from "./turn.ts";
 
 const [task, path, asked] = process.argv.slice(2) as [string, string, string];
 const rowsAsked = Number(asked);
@@ -109,10 +103,3 @@ const startMs = performance.now();
 const rows = await tasks[task]!();
 const turn: Turn = { rows, ms: performance.now() - startMs, peakMiB: peakMiB() };
 console.log(JSON.stringify(turn));
-
-/** What getrusage says on Linux begins with the memory of the process that started this one. */
-function peakMiB(): number {
-  const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
-  const peakKiB = /VmHWM:\s*(\d+)/.exec(status)?.[1] ?? process.resourceUsage().maxRSS;
-  return Number(peakKiB) / 1024;
-}
