@@ -1,12 +1,17 @@
-/** A worker whose jobs are taken over a second after it died, so that tests can kill it often. Otherwise as `rowgate worker`. */
+/**
+ * A worker whose jobs are taken over a second after it died, so that tests can kill it often. Otherwise as `rowgate worker`.
+ * TEST_STUCK_LOOK_MS: how often it looks whether it is stuck.
+ */
 import { readConfigFiles } from "../../app/config-files.ts";
 import { startWorker } from "../../jobs/worker.ts";
 
+const stuckLookMs = process.env["TEST_STUCK_LOOK_MS"];
 const { stop } = await startWorker({
   files: await readConfigFiles(process.env["CONFIG_DIR"]!),
   env: process.env,
   lockMs: 1_000,
   lookMs: 500,
+  ...(stuckLookMs && { stuckLookMs: Number(stuckLookMs) }),
   onStuck: () => process.exit(1),
 });
 process.once("SIGTERM", () => void stop().then(() => process.exit(0)));

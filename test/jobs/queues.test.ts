@@ -1,5 +1,6 @@
 /**
- * What every queue must do, whatever it is made of: the same cases over the queue inside the process and over BullMQ with a worker.
+ * What every queue must do, whatever it is made of: the same cases over the queue inside the process and over BullMQ with a worker, in Redis and
+ * in PostgreSQL.
  * The jobs are made up; what jobs of the service do is the contract tests' matter.
  */
 import { randomUUID } from "node:crypto";
@@ -7,14 +8,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { AppError, notFound, unavailable } from "../../core/errors.ts";
 import { abandonedError, cancelledError, unknownError } from "../../core/jobs.ts";
 import type { Job, JobRecord, Log, Queue, Run, RunJob } from "../../core/ports.ts";
-import { openBullmqQueue } from "../../jobs/bullmq.ts";
+import { createBullmqQueue } from "../../jobs/bullmq.ts";
 import { startBullmqWorker } from "../../jobs/bullmq-worker.ts";
 import { createFolderFiles } from "../../jobs/files-folder.ts";
 import { openLocalQueue } from "../../jobs/local.ts";
+import { type BullmqServerUrls, openBullmqServer } from "../../jobs/open-bullmq-server.ts";
+import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -36,22 +39,27 @@ function localPlace(folder: string): Place {
   };
 }
 
-function bullmqPlace(): Place {
+function bullmqPlace(urls: BullmqServerUrls): Place {
   const queueName = `test-${randomUUID()}`;
-  const redisUrl = inject("serverUrls")!.redis!;
   let stops: (() => Promise<void>)[] = [];
   return {
     async open(runJob) {
-      const queue = await openBullmqQueue({ redisUrl, queueName, keptSecondsMax: 60, log });
-      const onStuck = () => undefined;
-      const short = { lockMs: 1_000, lookMs: 500 };
+      const serverOf = async (use: "service" | "worker") =>
+        (await openBullmqServer(urls, { use, log }))!;
+      const keptSecondsMax = 60;
+      const queue = createBullmqQueue({
+        server: await serverOf("service"),
+        queueName,
+        keptSecondsMax,
+      });
       const worker = await startBullmqWorker({
-        redisUrl,
+        server: await serverOf("worker"),
         queueName,
         runJob,
         log,
-        onStuck,
-        ...short,
+        onStuck: () => undefined,
+        lockMs: 1_000,
+        lookMs: 500,
       });
       stops = [() => worker.stop(), () => queue.close()];
       return queue;
@@ -73,12 +81,21 @@ const newJob = (request: Job["request"] = {}): Job => ({
   keptSeconds: 60,
 });
 
-describe.each(["in the process", "over BullMQ"])("the queue %s", (name) => {
+const places = ["in the process", "in Redis", "in PostgreSQL"] as const;
+
+describe.each(places)("the queue %s", (name) => {
+  let database: FreshDatabase | undefined;
   let folder: string;
   let place: Place;
+  beforeAll(async () => {
+    if (name === "in PostgreSQL") database = await freshDatabase("postgres");
+  });
+  afterAll(() => database?.drop());
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "rowgate-test-queue-"));
-    place = name === "in the process" ? localPlace(folder) : bullmqPlace();
+    const redisUrl = name === "in Redis" ? inject("serverUrls")!.redis! : null;
+    const urls = { redisUrl, jobsDatabaseUrl: database?.url ?? null };
+    place = name === "in the process" ? localPlace(folder) : bullmqPlace(urls);
   });
   afterEach(async () => {
     await place.stop();
@@ -110,6 +127,14 @@ describe.each(["in the process", "over BullMQ"])("the queue %s", (name) => {
       error: null,
       finishedAtMs: expect.any(Number),
     });
+  });
+
+  test("keeps texts that no column of a database takes", async () => {
+    const words = ["\u0000", "a\u0000b", "\ud800", "\ufffe", String.raw`\u0000`];
+    const queue = await place.open(async ({ job }) => job.request["words"]!);
+    const job = newJob({ words });
+    await queue.add(job);
+    expect(await ended(queue, job.id)).toMatchObject({ request: { words }, result: words });
   });
 
   test("knows no job that nobody added", async () => {

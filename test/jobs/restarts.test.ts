@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { type ServiceProcess, startService } from "../faults/service-process.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -16,7 +16,6 @@ let folder: string;
 beforeAll(async () => {
   database = await freshDatabase("sqlite");
   folder = await mkdtemp(join(tmpdir(), "rowgate-test-restarts-"));
-  vi.stubEnv("STORAGE_URL", `file:${folder}`);
   const session = await openSession("sqlite", database.url);
   const columns = { id: "identity", word: "text(200)", qty: "integer" } as const;
   for (const text of createTables("sqlite", [{ name: "things", columns }])) await session.run(text);
@@ -27,16 +26,18 @@ beforeAll(async () => {
   await session.close();
 });
 afterAll(async () => {
-  vi.unstubAllEnvs();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
 
 const start = () =>
-  startService({
-    "project.json": { database: { url: database.url } },
-    "things.json": { tableName: "things", action: { export: true, read: true } },
-  });
+  startService(
+    {
+      "project.json": { database: { url: database.url } },
+      "things.json": { tableName: "things", action: { export: true, read: true } },
+    },
+    { env: { STORAGE_URL: `file:${folder}` } },
+  );
 
 const statusOf = async ({ origin }: ServiceProcess, id: string) =>
   (await (await fetch(`${origin}/api/test/things/export-status?job_id=${id}`)).json()) as {

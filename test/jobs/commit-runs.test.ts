@@ -1,13 +1,13 @@
 /**
- * Workers that die or sleep at any moment of a commit, and commits that run several times at once: whatever happens, every row of a completed
- * import is there once, and none of one that is not. ROWGATE_IMPORT_KILLS (10) says how many workers are killed.
+ * Commits that run several times, at once or one after the other, and commits that are told to end. What happens when their process dies at
+ * any moment is `commit-kills.test.ts`' matter.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openJobWorld } from "../../app/job-world.ts";
 import { createLog } from "../../app/log.ts";
 import type { Job, Run } from "../../core/ports.ts";
@@ -15,10 +15,7 @@ import { createRunner } from "../../jobs/run-job.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { type Importer, importerOf, workbookOf } from "../contract/imports.ts";
 import type { EngineName } from "../servers/session.ts";
-import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
 
-const kills = Number(process.env["ROWGATE_IMPORT_KILLS"] ?? 10);
-const rows = 20_000;
 const log = createLog("silent");
 
 interface Place extends Fixture {
@@ -27,12 +24,8 @@ interface Place extends Fixture {
 }
 
 async function openPlace(engine: EngineName): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), "rowgate-test-import-deaths-"));
-  const env = {
-    STORAGE_URL: `file:${folder}`,
-    REDIS_URL: inject("serverUrls")!.redis!,
-    JOBS_QUEUE: `test-${randomUUID()}`,
-  };
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-test-commit-runs-"));
+  const env = { STORAGE_URL: `file:${folder}` };
   const columns = {
     thing_id: "key",
     run: { type: "text(40)", notNull: true },
@@ -77,74 +70,6 @@ async function storedIn({ sql }: Fixture, run: string): Promise<number[]> {
   return [Number(row!["n"]), Number(row!["words"])];
 }
 
-describe("workers on PostgreSQL", () => {
-  let place: Place;
-  let worker: WorkerProcess;
-  beforeAll(async () => {
-    place = await openPlace("postgres");
-    worker = await startWorker();
-  }, 30_000);
-  afterAll(async () => {
-    await worker?.stop();
-    await place?.close();
-  });
-
-  const startWorker = () =>
-    startWorkerProcess({
-      files: place.files,
-      env: place.env,
-      program: "test/jobs/hasty-worker.ts",
-    });
-
-  async function startCommit(run: string): Promise<string> {
-    const preview = await place.imports.previewed("things", await fileOf(run, rows));
-    expect(preview.body.summary).toEqual({ valid: rows, invalid: 0, skip: 0 });
-    const preview_job_id: string = preview.body.job_id;
-    const { body } = await place.post("things/import-commit", { preview_job_id });
-    return body.job_id;
-  }
-
-  test(
-    `commits whose workers are killed ${kills} times store every row once`,
-    { timeout: 60_000 + kills * 15_000 },
-    async () => {
-      const outcomes: Record<string, number> = {};
-      for (let killed = 0; killed < kills; killed++) {
-        const run = randomUUID();
-        const jobId = await startCommit(run);
-        // From before the job is taken until after it is done.
-        await sleep(Math.random() * 1_500);
-        await worker.end("SIGKILL");
-        const atKill = await storedIn(place, run);
-        expect([0, rows]).toContain(atKill[0]);
-        worker = await startWorker();
-        const { body } = await place.imports.ended("things", jobId);
-        expect(body).toMatchObject({ status: "completed", result: { inserted: rows } });
-        expect(await storedIn(place, run)).toEqual([rows, rows]);
-        const outcome = atKill[0] === 0 ? "not stored yet" : "stored";
-        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      }
-      console.log(`commits at the kill of their worker: ${JSON.stringify(outcomes)}`);
-    },
-  );
-
-  test("a commit whose worker sleeps longer than its lock, and wakes up, stores every row once", async () => {
-    const run = randomUUID();
-    const jobId = await startCommit(run);
-    await sleep(500);
-    const sleeper = worker;
-    sleeper.process.kill("SIGSTOP");
-    worker = await startWorker();
-    await sleep(4_000);
-    sleeper.process.kill("SIGCONT");
-    const { body } = await place.imports.ended("things", jobId);
-    expect(body).toMatchObject({ status: "completed", result: { inserted: rows } });
-    await sleep(1_000);
-    expect(await storedIn(place, run)).toEqual([rows, rows]);
-    await sleeper.stop();
-  });
-});
-
 describe.each(["sqlite", "postgres", "mysql"] as const)("a commit on %s", (engine) => {
   let place: Place;
   beforeAll(async () => {
@@ -158,7 +83,7 @@ describe.each(["sqlite", "postgres", "mysql"] as const)("a commit on %s", (engin
   ): Promise<T> {
     const { world, close } = await openJobWorld({
       files: place.files,
-      env: { ...place.env, REDIS_URL: "" },
+      env: place.env,
       log,
       raise: async () => undefined,
     });
