@@ -3,12 +3,16 @@
  * `test/run.ts` starts the servers that the projects need. A file under test/db or test/faults whose name begins
  * with an engine's name runs on that engine alone.
  */
+import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const parity = ["test/parity/**/*.test.ts", "test/contract/parity.test.ts"];
-const elsewhere = ["test/{browser,contract,db,faults,jobs,parity,runtime,stores}/**"];
+const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,stores}/**"];
+
+/** One file after the other: they end processes and servers, and watch the time. */
+const alone = { fileParallelism: false };
 
 /** Every case on this engine, and what belongs to it alone. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
@@ -18,8 +22,31 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
     test: {
       name: engine,
       provide: { engine },
+      setupFiles: "test/runtime/expect-runtime.ts",
+      globalSetup: "test/storage/install.ts",
       include: ["test/{contract,db,faults}/**/*.test.ts"],
       exclude: [...parity, `test/{db,faults}/{${others}}*`, `test/{db,faults}/{${others}}*/**`],
+    },
+  };
+}
+
+/** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
+const core =
+  "adjust,aggregate,change-status,change-status-hooks,composite-create,composite-read,composite-update,create,datatables-search-builder," +
+  "datatables-settings,delete,first,http,lookup,next-statuses,read,read-where,update,values";
+
+function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `workerd-${engine}`,
+      provide: {
+        engine,
+        serviceOpener: join(import.meta.dirname, "test/runtime/workerd-opener.ts"),
+      },
+      globalSetup: "test/runtime/workerd-install.ts",
+      include: [`test/contract/{${core}}.test.ts`],
+      testTimeout: 60_000,
     },
   };
 }
@@ -30,6 +57,8 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
+    // Most tests wait for a server more than they work.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
@@ -37,20 +66,49 @@ export default defineConfig({
       },
       ...engines.map(engineProject),
       { extends: true, test: { name: "parity", include: parity } },
-      { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"] } },
+      { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"], ...alone } },
       {
         extends: true,
-        test: { name: "jobs", include: ["test/jobs/*.test.ts"], testTimeout: 60_000 },
+        test: {
+          name: "office",
+          include: ["test/office/*.test.ts"],
+          testTimeout: 120_000,
+          ...alone,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "jobs",
+          ...alone,
+          include: ["test/jobs/*.test.ts"],
+          globalSetup: "test/storage/install.ts",
+          testTimeout: 60_000,
+        },
       },
       {
         extends: true,
         test: {
           name: "runtime",
+          ...alone,
           include: ["test/runtime/*.test.ts"],
-          globalSetup: "test/runtime/install.ts",
+          exclude: ["test/runtime/workerd*"],
+          globalSetup: ["test/runtime/install.ts", "test/storage/install.ts"],
           testTimeout: 60_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "workerd",
+          ...alone,
+          include: ["test/runtime/workerd*.test.ts"],
+          globalSetup: ["test/runtime/workerd-install.ts", "test/storage/install.ts"],
+          testTimeout: 60_000,
+        },
+      },
+      workerdProject("postgres"),
+      workerdProject("mysql"),
       {
         extends: true,
         test: {
@@ -59,8 +117,6 @@ export default defineConfig({
           globalSetup: "test/browser/install.ts",
           testTimeout: 30_000,
           expect: { poll: { timeout: 5000 } },
-          // They wait more than they work.
-          maxWorkers: 2,
         },
       },
     ],

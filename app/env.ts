@@ -1,5 +1,6 @@
 /** The environment, parsed once. Every variable that the service reads is here, but for those that project.json names. */
 import { z } from "zod";
+import { parseStorageUrl, type Storage } from "../core/storage-url.ts";
 
 const byteSize = z
   .string()
@@ -30,14 +31,34 @@ const variables = z.object({
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
     .optional(),
+  JOBS_DATABASE_URL: z
+    .string()
+    .refine(
+      (url) => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url),
+      "must be an address such as postgres://user:password@localhost:5432/jobs",
+    )
+    .optional(),
   STORAGE_URL: z
     .string()
-    .regex(/^file:./, "must be a folder such as file:./data/files")
-    .default("file:./data/files"),
+    .default("file:./data/files")
+    .transform((text, context) => {
+      const place = parseStorageUrl(text);
+      if (typeof place !== "string") return place;
+      context.addIssue({ code: "custom", message: place });
+      return z.NEVER;
+    }),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   JOBS_QUEUE: z
     .string()
     .regex(/^[\w.-]{1,64}$/, "must be a name of letters, digits, ., - and _")
     .default("rowgate"),
+  JOBS_BOARD_TOKEN: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .optional(),
 });
 
 export interface Settings {
@@ -48,11 +69,25 @@ export interface Settings {
   readonly bodyLimitBytes: number;
   /** Null: what instances could share stays in the process. */
   readonly redisUrl: string | null;
+  /** Null: jobs are kept in Redis, or, without Redis, by the service itself. Never beside `redisUrl`. */
+  readonly jobsDatabaseUrl: string | null;
   /** Where exports and uploads are kept. */
-  readonly storageUrl: string;
-  /** Service and workers with the same name share their jobs in Redis. */
+  readonly storage: Storage;
+  /** Service and workers with the same name share their jobs, and services the hooks that nobody waits for. */
   readonly queueName: string;
+  /** Lets operators look at the jobs. Null: nobody can. */
+  readonly jobsBoardToken: string | null;
 }
+
+/** Not shown in messages: an address may hold a password. */
+const secrets: ReadonlySet<string> = new Set([
+  "REDIS_URL",
+  "JOBS_DATABASE_URL",
+  "JOBS_BOARD_TOKEN",
+]);
+
+/** `s3://key:secret@bucket` is refused, and not shown either. */
+const isSecret = (name: string, value: string): boolean => secrets.has(name) || value.includes("@");
 
 /** Throws an Error whose message lists every variable with a bad value. An empty variable counts as absent. */
 export function parseEnv(env: Readonly<Record<string, string | undefined>>): Settings {
@@ -63,14 +98,19 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
-      // An address may hold a password.
-      const shown = name === "REDIS_URL" ? "…" : (env[name] ?? "");
+      const value = env[name] ?? "";
+      const shown = isSecret(name, value) ? "…" : value;
       return `  ${name}=${shown}: ${issue.message}`;
     });
     throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
   }
   const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
-  const { STORAGE_URL, JOBS_QUEUE } = parsed.data;
+  const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN } = parsed.data;
+  if (REDIS_URL !== undefined && JOBS_DATABASE_URL !== undefined)
+    throw new Error(
+      "REDIS_URL and JOBS_DATABASE_URL are both set, and jobs are kept in one place; " +
+        "unset JOBS_DATABASE_URL to keep them in Redis",
+    );
   return {
     port: PORT,
     host: HOST,
@@ -78,7 +118,24 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     logLevel: LOG_LEVEL,
     bodyLimitBytes: BODY_LIMIT,
     redisUrl: REDIS_URL ?? null,
-    storageUrl: STORAGE_URL,
+    jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
+    storage: storageOf(parsed.data),
     queueName: JOBS_QUEUE,
+    jobsBoardToken: JOBS_BOARD_TOKEN ?? null,
   };
+}
+
+/** The names of the variables are those that every tool for such buckets reads. */
+function storageOf({
+  STORAGE_URL: place,
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_SESSION_TOKEN: sessionToken,
+}: z.infer<typeof variables>): Storage {
+  if (place.kind === "folder") return place;
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new Error(
+      "STORAGE_URL is a bucket, so AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set",
+    );
+  return { ...place, keys: { accessKeyId, secretAccessKey, sessionToken } };
 }

@@ -10,15 +10,18 @@ interface Asked {
   readonly log: Log;
 }
 
-/** Seconds after which a client may try again when the service or its database is out of reach. */
+/** Seconds after which a client may try again when the service or its database is out of reach, or its request still runs. */
 const retryAfterSeconds = "2";
 
 export function answer(
   asked: Asked,
-  { status, body, rest, etag, isBare }: Answer,
-  timestamp: string,
+  { status, body, rest, etag, isBare, answeredAt, isReplayed }: Answer,
+  now: string,
 ): Response {
-  const headers = etag === undefined ? undefined : { ETag: etag };
+  const headers: Record<string, string> = {};
+  if (etag !== undefined) headers["ETag"] = etag;
+  if (isReplayed) headers["Idempotency-Replayed"] = "true";
+  const timestamp = answeredAt ?? now;
   const whole = isBare ? body : { success: true, ...body };
   const members = [
     JSON.stringify(whole),
@@ -50,7 +53,8 @@ export function failure(
   const data = known.data ? { data: known.data } : {};
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
-  if (known.kind === "unavailable") headers["Retry-After"] = retryAfterSeconds;
+  if (known.kind === "unavailable" || known.kind === "requestInProgress")
+    headers["Retry-After"] = retryAfterSeconds;
   return json(
     asked,
     isInline ? 200 : status,

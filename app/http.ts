@@ -47,7 +47,14 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "Idempotency-Key",
       "X-Lock-Token",
     ],
-    exposeHeaders: ["ETag", "X-Request-Id", "Retry-After", "Content-Disposition", "Content-Range"],
+    exposeHeaders: [
+      "ETag",
+      "X-Request-Id",
+      "Retry-After",
+      "Idempotency-Replayed",
+      "Content-Disposition",
+      "Content-Range",
+    ],
     maxAge: 600,
   });
   return async (c, next) => {

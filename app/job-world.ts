@@ -6,6 +6,8 @@ import { hash } from "node:crypto";
 import { actionNames } from "../core/actions.ts";
 import { type Cache, createCache } from "../core/cache.ts";
 import { compileProject } from "../core/config/compile.ts";
+import type { ImportComponent } from "../core/config/components-plan.ts";
+import { formatFaults } from "../core/config/faults.ts";
 import {
   type ConfigFiles,
   type EndpointConfig,
@@ -25,6 +27,8 @@ export interface JobWorldOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Loads the files under `components/`, where the rows of an import have handlers. */
+  readonly importComponent?: ImportComponent | undefined;
   /** Where there is no Redis: tells the cache of the process what was written. */
   raise(names: readonly string[]): Promise<void>;
 }
@@ -33,15 +37,17 @@ export async function openJobWorld({
   files,
   env,
   log,
+  importComponent,
   raise,
 }: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
-  const { redisUrl, storageUrl } = parseEnv(env);
+  const { redisUrl, storage } = parseEnv(env);
   const { projects: configs } = readConfig(files, env);
   const stores = await openStores(redisUrl);
   const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
   const cache = createCache({ store, digest: (text) => hash("sha256", text), log });
-  const projects = await Promise.all(configs.map((config) => openProject(config, cache)));
-  const kept = openFiles(storageUrl);
+  const parts = { cache, importComponent };
+  const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
+  const kept = await openFiles(storage);
   const world: JobWorld = {
     projects: new Map(projects.map((project) => [project.name, project])),
     files: kept,
@@ -64,7 +70,15 @@ const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore =>
   raise,
 });
 
-async function openProject(config: ProjectConfig, cache: Cache): Promise<JobProject> {
+interface ProjectParts {
+  readonly cache: Cache;
+  readonly importComponent: ImportComponent | undefined;
+}
+
+async function openProject(
+  config: ProjectConfig,
+  { cache, importComponent }: ProjectParts,
+): Promise<JobProject> {
   const { url, pool } = config.database;
   const db = await openDb(url, {
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
@@ -74,9 +88,12 @@ async function openProject(config: ProjectConfig, cache: Cache): Promise<JobProj
   const entities = new Map<string, Promise<Entity | null>>();
 
   async function compile(endpoint: string): Promise<Entity | null> {
-    const endpoints = config.endpoints.filter(({ name }) => name === endpoint).map(withoutHandlers);
-    const options = { actions: actionNames };
+    const endpoints = config.endpoints.filter(({ name }) => name === endpoint).map(withOwnHandlers);
+    const options = { actions: actionNames, importComponent };
     const compiled = await compileProject({ ...config, endpoints }, db.catalog, options);
+    // Without its handlers an import would store what they are there to refuse.
+    const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
+    if (faults.length > 0) throw new Error(formatFaults(faults));
     return compiled.entities.get(endpoint) ?? null;
   }
 
@@ -97,8 +114,9 @@ async function openProject(config: ProjectConfig, cache: Cache): Promise<JobProj
   };
 }
 
-/** Handlers belong to requests: a job loads none. */
-function withoutHandlers({ payload, ...endpoint }: EndpointConfig): EndpointConfig {
-  const { components: _handlers, ...rest } = payload;
-  return { ...endpoint, payload: rest };
+/** Handlers belong to requests: a job loads none, unless the rows of an import have them. */
+function withOwnHandlers({ payload, ...endpoint }: EndpointConfig): EndpointConfig {
+  const { components, ...rest } = payload;
+  const isHandled = payload.importConfig?.runHooks === true;
+  return { ...endpoint, payload: isHandled ? { ...rest, components } : rest };
 }

@@ -1,17 +1,22 @@
 /**
- * Where the service's jobs and files are: in Redis and for workers to run, or in this process, on a thread of its own. Opened only when
- * an endpoint has jobs. Called by `wire.ts`.
+ * Where the service's jobs and files are: in Redis or PostgreSQL, for workers to run, or in this process, on a thread of its own. Opened only
+ * when an endpoint has jobs. Called by `wire.ts`.
  */
+import type { Cache } from "../core/cache.ts";
 import type { ConfigFiles, ProjectConfig } from "../core/config/read.ts";
 import { createProjectJobs, type ProjectJobs } from "../core/jobs.ts";
 import type { Files, Queue } from "../core/ports.ts";
-import { isInMemory } from "../db/open.ts";
+import { databaseOf, isInMemory } from "../db/open.ts";
+import { hearingCommits } from "../jobs/heard-commits.ts";
 import { openLocalQueue } from "../jobs/local.ts";
 import { createWorkbooks } from "../jobs/import/workbooks.ts";
+import { openBullmqServer } from "../jobs/open-bullmq-server.ts";
 import { openFiles } from "../jobs/open-files.ts";
 import { startCleanUp } from "../jobs/clean-up.ts";
 import { createThreadHost } from "../jobs/thread-host.ts";
+import type { BullmqServer } from "../jobs/bullmq-server.ts";
 import type { Settings } from "./env.ts";
+import type { JobsBoard } from "./jobs-board.ts";
 import type { Logger } from "./log.ts";
 
 export interface OpenJobsOptions {
@@ -20,11 +25,14 @@ export interface OpenJobsOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
+  readonly cache: Cache;
   /** Tells the cache of this process what a job wrote. */
   raise(names: readonly string[]): Promise<void>;
 }
 
 export interface Jobs {
+  /** What operators see of the jobs; null where there is nothing to see, or nobody may. */
+  readonly board: JobsBoard | null;
   forProject(config: ProjectConfig): ProjectJobs;
   /** Jobs of this process end within seconds, and go on when it starts again. Their states are still told. */
   stopRunning(): Promise<void>;
@@ -32,21 +40,31 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-/** Rejects with an Error when Redis may throw jobs away, or STORAGE_URL is no place for files. */
+/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
-  const { projects, settings } = options;
-  const files = openFiles(settings.storageUrl);
-  const { queue, stop } = projects.some(hasJobs)
+  const { projects, settings, cache } = options;
+  const files = await openFiles(settings.storage, projects.some(hasJobs) ? options.log : undefined);
+  const { queue, server, stop } = projects.some(hasJobs)
     ? await openQueue(options, files)
-    : { queue: noQueue, stop: async () => undefined };
+    : { queue: noQueue, server: null, stop: async () => undefined };
   let stopped: Promise<void> | null = null;
   const stopRunning = () => (stopped ??= stop());
   const workbooks = createWorkbooks(files);
+
+  /** Without Redis the cache of this process hears of what a worker wrote from the job alone. */
+  function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
+    if (settings.jobsDatabaseUrl === null) return queue;
+    const projectCache = cache.forProject({ database: databaseOf(url), ...settingsOfCache });
+    return hearingCommits(queue, { project: name, wrote: () => projectCache.wrote(["unknown"]) });
+  }
+
   return {
-    forProject({ name, jobs: { fileTtlSeconds } }) {
+    board: server && boardOf(server, settings),
+    forProject(config) {
+      const { name, jobs } = config;
       const newId = () => crypto.randomUUID();
-      const deps = { queue, files, workbooks, newId, nowMs: Date.now };
-      return createProjectJobs({ name, fileTtlSeconds }, deps);
+      const deps = { queue: queueOf(config), files, workbooks, newId, nowMs: Date.now };
+      return createProjectJobs({ name, fileTtlSeconds: jobs.fileTtlSeconds }, deps);
     },
     stopRunning,
     async close() {
@@ -71,19 +89,44 @@ function refuseMemory({ name, database }: ProjectConfig): void {
   );
 }
 
+/** Loaded when somebody looks at it. */
+function boardOf(
+  server: BullmqServer,
+  { queueName, jobsBoardToken: token }: Settings,
+): JobsBoard | null {
+  if (token === null) return null;
+  return {
+    token,
+    async open(basePath) {
+      const { openBoard } = await import("./open-board.ts");
+      return openBoard(server, { queueName, basePath });
+    },
+  };
+}
+
+interface OpenedQueue {
+  readonly queue: Queue;
+  /** Null: the jobs are in this process. */
+  readonly server: BullmqServer | null;
+  stop(): Promise<void>;
+}
+
 async function openQueue(
   { projects, settings, log, files: configFiles, env, raise }: OpenJobsOptions,
   files: Files,
-): Promise<{ queue: Queue; stop: () => Promise<void> }> {
-  const { redisUrl, queueName, logLevel } = settings;
+): Promise<OpenedQueue> {
+  const { queueName, logLevel } = settings;
   projects.filter(hasJobs).forEach(refuseMemory);
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
-  if (redisUrl !== null) {
-    const { openBullmqQueue } = await import("../jobs/bullmq.ts");
+  const server = await openBullmqServer(settings, { use: "service", log });
+  if (server !== null) {
+    const { createBullmqQueue } = await import("../jobs/bullmq.ts");
     const keptSecondsMax = Math.max(...ttlSeconds.values()) * 2;
-    const queue = await openBullmqQueue({ redisUrl, queueName, keptSecondsMax, log });
-    return { queue, stop: async () => undefined };
+    const queue = createBullmqQueue({ server, queueName, keptSecondsMax });
+    return { queue, server, stop: async () => undefined };
   }
+  if (settings.jobsBoardToken !== null)
+    log.warn({}, "There is no board of the jobs: the service keeps them itself");
   const thread = createThreadHost({ files: configFiles, env, log, logLevel, raise });
   const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });
@@ -92,7 +135,7 @@ async function openQueue(
     await queue.close();
     await thread.close();
   };
-  return { queue, stop };
+  return { queue, server: null, stop };
 }
 
 const refuse = () => Promise.reject(new Error("No endpoint has jobs"));

@@ -34,6 +34,7 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
         upload,
         ifMatch: c.req.header("If-Match") ?? null,
         lockToken: c.req.header("X-Lock-Token") ?? null,
+        idempotencyKey: c.req.header("Idempotency-Key") ?? null,
         requestMode: c.req.header("X-Request-Mode") ?? null,
         requestId: exchange.requestId,
         hookDepth: depthFrom(c.req.header("X-Hook-Depth")),

@@ -4,23 +4,21 @@
  */
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
-import { actionNames } from "../core/actions.ts";
 import { type Cache, createCache } from "../core/cache.ts";
 import type { ImportComponent } from "../core/config/components-plan.ts";
-import { compileProject } from "../core/config/compile.ts";
 import { formatFaults, type Fault } from "../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../core/config/read.ts";
-import { bindProject, type Project } from "../core/dispatch.ts";
-import { AppError } from "../core/errors.ts";
-import { createLocks } from "../core/locks.ts";
+import type { Project } from "../core/dispatch.ts";
 import { databaseOf, openDb } from "../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
-import { createApp } from "./http.ts";
 import { createLog, type Logger } from "./log.ts";
+import { mountJobsBoard } from "./jobs-board.ts";
+import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
-import { createBackground, type ProcessBackground } from "./outbound/background.ts";
+import { appOver, assembleProject, lookAt } from "./open-project.ts";
 import { createOutbound, type OutboundOptions } from "./outbound/client.ts";
-import { openStores, type Stores } from "./stores/open.ts";
+import { openStores } from "./stores/open.ts";
+import type { Stores } from "./stores/stores.ts";
 
 export interface ServiceOptions {
   readonly files: ConfigFiles;
@@ -39,7 +37,7 @@ export interface Service {
   readonly ready: Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
-  /** Hooks that nobody waits for may go on until this moment (of `performance.now()`); absent: they are given up. */
+  /** Hooks that nobody waits for may go on until this moment (of `performance.now()`), absent: no longer; the next process has the rest. */
   close(hooksUntilMs?: number): Promise<void>;
 }
 
@@ -74,20 +72,28 @@ export async function openService({
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
   // A configuration with faults is not served, so no job of an earlier process goes on either.
-  const projects = faults.length > 0 ? [] : configs;
-  const opening = openJobs({ projects, settings, files, env, log, raise });
+  const served = faults.length > 0 ? [] : configs;
+  const opening = openJobs({ projects: served, settings, files, env, log, cache, raise });
   const jobs = await opening.catch((error: unknown) => {
     cache.close();
     stores.close();
     throw error;
   });
+  const hooks = await openHooks({ projects: served, settings, log }).catch(
+    async (error: unknown) => {
+      await jobs.close();
+      cache.close();
+      stores.close();
+      throw error;
+    },
+  );
   let app: Hono | null = null;
   const own: OutboundOptions["own"] = (request) => app!.fetch(request);
-  const parts = { cache, locks: stores.locks, jobs, importComponent, own, log };
+  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
-    await Promise.all(opened.map(({ background }) => background.drain(hooksUntilMs)));
+    await hooks.stop(hooksUntilMs);
     await jobs.close();
     await Promise.all(opened.map(({ project }) => project.db.close()));
     cache.close();
@@ -105,17 +111,11 @@ export async function openService({
   // Whoever does not wait for it must not crash the process; the entries do wait.
   ready.catch(() => undefined);
 
-  app = createApp({
-    projects: new Map(opened.map(({ project }) => [project.name, project])),
-    now: () => new Date().toISOString(),
-    newId: () => crypto.randomUUID(),
-    bodyLimitBytes: settings.bodyLimitBytes,
-    corsOrigins: new Map(
-      configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
-    ),
-    pingRedis: stores.ping,
-    log,
-  });
+  const { bodyLimitBytes } = settings;
+  const projects = opened.map(({ project }) => project);
+  app = appOver(projects, { configs, bodyLimitBytes, pingRedis: stores.ping, log });
+  hooks.start();
+  if (jobs.board) mountJobsBoard(app, { board: jobs.board, now, newId, log });
   return { app, settings, log, projects: configs, ready, stopJobs: jobs.stopRunning, close };
 }
 
@@ -132,9 +132,10 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const settings = parseEnv(env);
   const raise = async () => undefined;
   // Without projects nothing is opened.
-  const jobs = await openJobs({ projects: [], settings, files, env, log, raise });
+  const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
+  const hooks = await openHooks({ projects: [], settings, log });
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks: stores.locks, jobs, importComponent, own, log };
+  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -148,7 +149,6 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
 interface OpenProject {
   readonly config: ProjectConfig;
   readonly project: Project;
-  readonly background: ProcessBackground;
   readonly importComponent: ImportComponent | undefined;
   readonly stop: AbortController;
 }
@@ -157,16 +157,18 @@ interface ProjectParts {
   readonly cache: Cache;
   readonly locks: Stores["locks"];
   readonly jobs: Jobs;
+  readonly hooks: Hooks;
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
-  readonly log: Logger;
 }
 
 const digest = (text: string): string => hash("sha256", text);
+const now = (): string => new Date().toISOString();
+const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, importComponent, own, log }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, importComponent, own }: ProjectParts,
 ): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
@@ -175,23 +177,17 @@ async function openProject(
     decimals: config.decimals,
   });
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
-  const background = createBackground(outbound, log);
-  const project = {
-    name: config.name,
+  const project = assembleProject(config, {
     db,
-    cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
-    locks: createLocks({
-      store: openStore(config.name),
-      settings: config.locking,
-      digest,
-      newId: () => crypto.randomUUID(),
-    }),
+    database: databaseOf(url),
+    cache,
+    lockStore: openStore(config.name),
     outbound,
-    background,
+    background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
-    routes: null,
-  };
-  return { config, project, background, importComponent, stop: new AbortController() };
+    digest,
+  });
+  return { config, project, importComponent, stop: new AbortController() };
 }
 
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
@@ -199,23 +195,18 @@ async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
 ): Promise<readonly Fault[] | "unreachable"> {
-  try {
-    const compiled = await compileProject(config, project.db.catalog, {
-      actions: actionNames,
-      importComponent,
-    });
-    if (compiled.faults.length > 0) return compiled.faults;
-    for (const notice of compiled.notices) log.warn({ project: config.name }, notice);
-    project.routes = bindProject(compiled.entities, project);
-    return [];
-  } catch (error) {
-    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+  const look = await lookAt(config, { catalog: project.db.catalog, importComponent });
+  if ("faults" in look) return look.faults;
+  if ("unreachable" in look) {
     log.warn(
-      { project: config.name, err: error.cause ?? error },
+      { project: config.name, err: look.unreachable },
       "The database is not reachable; trying again",
     );
     return "unreachable";
   }
+  for (const notice of look.notices) log.warn({ project: config.name }, notice);
+  project.routes = look.routes;
+  return [];
 }
 
 async function compileLater(one: OpenProject, log: Logger): Promise<void> {

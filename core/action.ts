@@ -9,7 +9,7 @@ import { AppError, invalidPayload } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { ProjectJobs } from "./jobs.ts";
 import type { RequestLocks } from "./locks.ts";
-import type { Clock, HookCall, Log, NewId, Outbound, Session } from "./ports.ts";
+import type { Clock, Db, HookCall, Log, NewId, Outbound, Queries, Session } from "./ports.ts";
 
 export type Method = "GET" | "POST";
 
@@ -27,6 +27,8 @@ export interface Call {
   readonly ifMatch: string | null;
   /** The header X-Lock-Token. */
   readonly lockToken: string | null;
+  /** The header Idempotency-Key. */
+  readonly idempotencyKey: string | null;
   /** Goes out as X-Request-Id. */
   readonly requestId: string;
   /** How many hooks of this service led to this request; 0 = none. */
@@ -40,6 +42,11 @@ export interface Call {
   readonly locks: RequestLocks;
   readonly outbound: Outbound;
   readonly jobs: ProjectJobs;
+  /**
+   * Keeps the answer for repeats of the request, in the transaction that did its work: the last statement of it. Gives the answer that goes
+   * out. Null: the request has no key, or the action is not repeatable. Rejects with requestInProgress when a repeat has taken over.
+   */
+  readonly keepAnswer: ((queries: Queries, answer: Answer) => Promise<Answer>) | null;
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -63,6 +70,10 @@ export interface Answer {
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean;
   readonly etag?: string;
+  /** The envelope's time; absent: now. */
+  readonly answeredAt?: string;
+  /** True: an earlier request with the same Idempotency-Key got this answer. */
+  readonly isReplayed?: boolean;
   /** Calls to make once everybody can see what the action wrote. */
   readonly later?: readonly HookCall[];
   /** The answer is this file, and no JSON at all. */
@@ -92,6 +103,8 @@ export interface ActionDefinition<Needs> {
   readonly takesUpload?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
   readonly isProjectWide?: boolean;
+  /** True: the action respects Idempotency-Key, and hands its answer to `Call.keepAnswer`. Absent: never. */
+  readonly isRepeatable?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
   /** True: errors go out with status 200 and a text in `error`, for a client that shows nothing else. Absent: never. */
@@ -108,6 +121,7 @@ export interface Action {
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
   readonly isProjectWide: boolean;
+  readonly isRepeatable: boolean;
   besideErrors(body: unknown): Record<string, unknown>;
   /** Whether errors of this entity go out with status 200. */
   showsErrorsInline(entity: Entity): boolean;
@@ -115,8 +129,15 @@ export interface Action {
   bind(entity: Entity): Handler | null;
 }
 
-/** What a handler gets besides the entity that it is bound to. `body` is the client's JSON as parsed; undefined = none. */
-export type Request = Omit<Call, "entity" | "body" | "options"> & { readonly body: unknown };
+/** What a handler gets besides the entity that it is bound to. */
+export interface Request extends Omit<Call, "entity" | "body" | "options"> {
+  /** The client's JSON as parsed; undefined = none. */
+  readonly body: unknown;
+  /** For sessions beside the action's own. */
+  readonly db: Db;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
+}
 
 export type Handler = (request: Request) => Promise<Answer>;
 
@@ -127,6 +148,7 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
     isProjectWide: definition.isProjectWide ?? false,
+    isRepeatable: definition.isRepeatable ?? false,
     besideErrors: (body) => definition.besideErrors?.(body) ?? {},
     showsErrorsInline(entity) {
       const needs = definition.needs(entity);

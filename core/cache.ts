@@ -37,6 +37,8 @@ export interface ProjectCache {
 const anyTable = "any";
 /** Raised by a write whose triggers may have changed whatever there is; everybody depends on it. */
 const everyTable = "every";
+/** Raised by writes to a database that the others know by another address; all reads of all databases depend on it. */
+const everyDatabase = "elsewhere";
 
 /** The versions on which rows of these tables depend; null = of tables that are not known. */
 export function dependenciesOf(tables: readonly Table[] | null): readonly string[] {
@@ -52,8 +54,17 @@ function raisedBy(table: Table | "unknown"): readonly string[] {
 }
 
 export interface Cache {
-  /** `database`: equal for projects on the same database, which see each other's writes. */
-  forProject(project: { database: string; enabled: boolean; ttlSeconds: number }): ProjectCache;
+  /**
+   * `database`: equal for projects on the same database, which see each other's writes. Null: its address tells nothing, so each write
+   * counts as one to every database, and nothing is kept.
+   */
+  forProject(project: {
+    database: string | null;
+    enabled: boolean;
+    ttlSeconds: number;
+  }): ProjectCache;
+  /** Resolves when the store knows of every write, with true, or at that moment (of `performance.now()`), with false. */
+  settle(untilMs: number): Promise<boolean>;
   close(): void;
 }
 
@@ -107,7 +118,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
 
   return {
     forProject({ database, enabled, ttlSeconds }) {
-      const databaseId = digest(database).slice(0, 16);
+      const databaseId = digest(database ?? "").slice(0, 16);
       const definitions = new WeakMap<Entity, string>();
       const versionName = (name: string): string => `${databaseId}:${name}`;
 
@@ -121,10 +132,10 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
       return {
         keeping: ({ entity, kind, dependsOn }) =>
           async function keep(parameters, work) {
-            if (!enabled) return JSON.stringify(await work());
+            if (!enabled || database === null) return JSON.stringify(await work());
             const question = `${definitionOf(entity)} ${JSON.stringify(parameters)}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
-            const found = await look(dependsOn.map(versionName), key);
+            const found = await look([...dependsOn.map(versionName), everyDatabase], key);
             if (found === null) return JSON.stringify(await work());
             const { stamp, kept } = found;
             if (kept?.startsWith(`${stamp}\n`)) return kept.slice(stamp.length + 1);
@@ -132,10 +143,12 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
           },
         async wrote(tables) {
           const names = new Set([...tables].flatMap(raisedBy));
-          if (names.size > 0) await raising.raise([...names].map(versionName));
+          if (names.size === 0) return;
+          await raising.raise(database === null ? [everyDatabase] : [...names].map(versionName));
         },
       };
     },
+    settle: raising.settle,
     close: raising.stop,
   };
 }
@@ -194,6 +207,7 @@ interface Raising {
   raise(names: readonly string[]): Promise<void>;
   /** False: a raise is still owed, and nothing that is kept may be trusted. */
   isSettled(): Promise<boolean>;
+  settle(untilMs: number): Promise<boolean>;
   stop(): void;
 }
 
@@ -225,6 +239,13 @@ function createRaising({ raise: tryRaise, isResting }: Rests): Raising {
     raise,
     async isSettled() {
       if (owed.size > 0 && !isResting()) await raise([]);
+      return owed.size === 0;
+    },
+    async settle(untilMs) {
+      while (owed.size > 0 && performance.now() < untilMs) {
+        await new Promise((resolve) => setTimeout(resolve, limits.cacheRestMs / 4));
+        await raise([]);
+      }
       return owed.size === 0;
     },
     stop() {

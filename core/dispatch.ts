@@ -8,17 +8,23 @@ import type { ProjectCache } from "./cache.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
 import type { ProjectJobs } from "./jobs.ts";
+import { repeatable } from "./idempotency.ts";
 import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { ProjectLocks } from "./locks.ts";
 import type { Background, Clock, Db, NewId, Outbound } from "./ports.ts";
 
-export interface Route {
+/** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
+export interface BoundAction {
   readonly action: Action;
   readonly handler: Handler;
-  readonly project: Project;
   /** Errors go out with status 200. */
   readonly showsErrorsInline: boolean;
+}
+
+/** What a request found: the action, and where it runs. */
+export interface Route extends BoundAction {
+  readonly project: Project;
 }
 
 /** One project: its routes, or null while its database has not been seen yet. */
@@ -30,38 +36,45 @@ export interface Project {
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   routes: Routes | null;
 }
 
 export interface Routes {
-  /** Endpoint to action to route. */
-  readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, Route>>;
-  /** By the action's name: routes whose body names the endpoint. */
-  readonly projectWide: ReadonlyMap<string, Route>;
+  /** By endpoint and action. */
+  readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>;
+  /** By the action's name: those whose body names the endpoint. */
+  readonly projectWide: ReadonlyMap<string, BoundAction>;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
 
 /** The handlers of every action that an entity switches on and has what it needs for. */
-export function bindProject(entities: ReadonlyMap<string, Entity>, project: Project): Routes {
-  const endpoints = new Map<string, ReadonlyMap<string, Route>>();
+export function bindProject(entities: ReadonlyMap<string, Entity>): Routes {
+  const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
   for (const [name, entity] of entities) {
-    const bound = new Map<string, Route>();
+    const bound = new Map<string, BoundAction>();
     for (const action of actions) {
-      const handler = entity.enabled.has(action.name) ? action.bind(entity) : null;
+      const handler = entity.enabled.has(action.name) ? handlerOf(action, entity) : null;
       const showsErrorsInline = action.showsErrorsInline(entity);
-      if (handler) bound.set(action.name, { action, handler, project, showsErrorsInline });
+      if (handler) bound.set(action.name, { action, handler, showsErrorsInline });
     }
     endpoints.set(name, bound);
   }
-  const projectWide = new Map<string, Route>();
+  const projectWide = new Map<string, BoundAction>();
   for (const action of actions) {
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
     const handler = projectWideHandler(action, endpoints);
-    projectWide.set(action.name, { action, handler, project, showsErrorsInline: false });
+    projectWide.set(action.name, { action, handler, showsErrorsInline: false });
   }
   return { endpoints, projectWide };
+}
+
+function handlerOf(action: Action, entity: Entity): Handler | null {
+  const handler = action.bind(entity);
+  return handler && action.isRepeatable ? repeatable(handler, entity, action.name) : handler;
 }
 
 /** Hands the request to the endpoint that the body names as `resource`. */
@@ -112,7 +125,7 @@ export function findRoute(projects: Projects, target: Target): Route {
       },
     );
   }
-  return route;
+  return { ...route, project };
 }
 
 export interface Surroundings {
@@ -123,7 +136,17 @@ export interface Surroundings {
 /** What a handler gets beside what came with the request. */
 type Provided = Pick<
   Request,
-  "session" | "deadlineAtMs" | "cache" | "locks" | "outbound" | "jobs" | "now" | "newId"
+  | "session"
+  | "deadlineAtMs"
+  | "cache"
+  | "locks"
+  | "outbound"
+  | "jobs"
+  | "keepAnswer"
+  | "db"
+  | "digest"
+  | "now"
+  | "newId"
 >;
 
 /**
@@ -139,12 +162,13 @@ export async function perform(
   const session = project.db.session(deadlineAtMs);
   const { lockToken: token, log } = request;
   const locks = project.locks({ token, deadlineAtMs, log });
-  const { cache, outbound, background, jobs } = project;
-  const provided: Provided = { session, deadlineAtMs, cache, locks, outbound, jobs, now, newId };
+  const { cache, outbound, background, jobs, db, digest } = project;
+  const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
+  const provided: Provided = { ...parts, keepAnswer: null, db, digest, now, newId };
   try {
     const answer = await handler({ ...request, ...provided });
     if (session.written.size > 0) await cache.wrote(session.written);
-    for (const call of answer.later ?? []) background.add(call);
+    if (answer.later !== undefined && answer.later.length > 0) await background.add(answer.later);
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);

@@ -247,6 +247,8 @@ export interface AggregatePlan {
 export interface StatusHook {
   /** `onBefore:<name>` or `onAfter:<name>`, as answers show it. */
   readonly label: string;
+  /** Its place in the configuration's list, from 0: names may be there twice. */
+  readonly index: number;
   readonly method: string;
   /** A whole URL, or a path of this service. */
   readonly url: Template;

@@ -24,6 +24,8 @@ export type ErrorKind =
   | "constraintViolation"
   /** Somebody else holds a lock that this request needs. */
   | "lockConflict"
+  /** The first request with the same Idempotency-Key is not over. */
+  | "requestInProgress"
   | "preconditionFailed"
   /** A job is not in the state that the request needs. */
   | "invalidJobState"
@@ -31,6 +33,8 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** An Idempotency-Key came with another body than before. */
+  | "idempotencyKeyReused"
   /** A handler of the operator's own refused. */
   | "rejectedByHook"
   /** The workflow does not let this status follow. */

@@ -1,7 +1,7 @@
 /**
  * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every handler
  * may refuse, and a refusal undoes all of it. A transaction that the database gave up runs again, and its handlers with
- * it. The writing actions call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
+ * it. The writing actions and the commit of an import call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
  */
 import type { Call } from "./action.ts";
 import { AppError } from "./errors.ts";
@@ -11,6 +11,9 @@ import { limits } from "./limits.ts";
 import { nativeOf } from "./native.ts";
 import type { Log, Queries, Row } from "./ports.ts";
 import type { Native } from "./statement.ts";
+
+/** Of a request, or of a row that an import stores, what handlers are told. */
+export type Handled = Pick<Call, "entity" | "options" | "log" | "deadlineAtMs">;
 
 /** What an action says of a before event. */
 export interface Before {
@@ -24,7 +27,7 @@ export interface After extends Before {
 }
 
 /** Whether one of the events has a handler; without one, a write needs no transaction for them. */
-export const hasHandlers = ({ handlers }: Call["entity"], ...events: EventName[]): boolean =>
+export const hasHandlers = ({ handlers }: Handled["entity"], ...events: EventName[]): boolean =>
   handlers.size > 0 && events.some((event) => handlers.has(event));
 
 /**
@@ -32,7 +35,7 @@ export const hasHandlers = ({ handlers }: Call["entity"], ...events: EventName[]
  * Rejects with 422 when a handler refuses, with 503 when the database is out of reach, and with 500 when it fails otherwise.
  */
 export async function runBefore(
-  call: Call,
+  call: Handled,
   tx: Queries,
   { event, data, oldRecord = null }: Before,
 ): Promise<Record<string, unknown>> {
@@ -49,7 +52,7 @@ export async function runBefore(
 
 /** Rejects as `runBefore` does; what was written is then rolled back. */
 export async function runAfter(
-  call: Call,
+  call: Handled,
   tx: Queries,
   { event, data, oldRecord = null, record }: After,
 ): Promise<void> {
@@ -60,7 +63,7 @@ export async function runAfter(
 }
 
 function contextOf(
-  { entity, options, log }: Call,
+  { entity, options, log }: Handled,
   tx: Queries,
   { event, data, oldRecord, record }: Required<After>,
 ): HookContext {
@@ -92,7 +95,7 @@ function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
 
 /** The handler's outcome, with its failure as the error that the client gets. */
 async function attempt<T>(
-  { deadlineAtMs, log }: Call,
+  { deadlineAtMs, log }: Handled,
   { name }: NamedHandler,
   run: () => Promise<T>,
 ): Promise<T> {

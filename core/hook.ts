@@ -47,9 +47,9 @@ export interface HookContext {
    * array, `:name` with an object. Rejects once the transaction has ended.
    */
   query(text: string, params?: NativeParams): Promise<Row[]>;
-  /** Writes lines that carry the request's id. */
+  /** Writes lines that carry the request's id, or the job and row of an import. */
   readonly log: Log;
-  /** Refuses the request (422): throws a HookError, so that everything is rolled back. */
+  /** Refuses the request (422), or the row of an import: throws a HookError, so that everything of it is rolled back. */
   reject(message: string, errors?: Record<string, string | string[]>): never;
 }
 

@@ -79,6 +79,17 @@ export const limits = {
   lockMemoryMax: 100_000,
   /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
   lockSettleMs: 3_000,
+  /** Characters of an Idempotency-Key. */
+  idempotencyKeyLengthMax: 255,
+  /** Answers of requests with such a key are kept this long. */
+  idempotencyKeptMs: 86_400_000,
+  /** A request that has not ended by then has died: longer than `requestDeadlineMs`. */
+  idempotencyClaimMs: 20_000,
+  /** Giving the key of a failed request free, beyond the request's own time. */
+  idempotencyReleaseMs: 1_000,
+  /** Answers of one action, in one process, after which old ones are looked for; and how many of those are then removed. */
+  idempotencySweepEvery: 50,
+  idempotencySweepMax: 100,
   /** Characters of what one job is asked to do, as JSON. */
   jobRequestLengthMax: 262_144,
   /** Jobs that one process runs at the same time. */
@@ -93,6 +104,8 @@ export const limits = {
   jobTakeOversMax: 3,
   /** A worker that says nothing for this long has lost its job. */
   jobLockMs: 10_000,
+  /** Commits of other processes that the cache in memory remembers to have heard of. */
+  jobsHeardMax: 1_000,
   /** How often jobs of lost workers are looked for. */
   jobLookMs: 5_000,
   /** One call of the jobs' server. */
@@ -116,8 +129,28 @@ export const limits = {
   fileLookMs: 60_000,
   /** Half-written files of processes that died are removed after this time. */
   fileAbandonedMs: 3_600_000,
+  /** One call of a bucket, its tries included, beyond the time for the bytes that it sends. */
+  bucketAnswerMs: 5_000,
+  /** A line that sends fewer bytes in a millisecond is too slow. */
+  bucketBytesPerMsMin: 100,
+  /** A bucket that puts the parts of a file together. */
+  bucketCompleteMs: 60_000,
+  /** Without a byte for this long, reading from a bucket has failed. */
+  bucketIdleMs: 10_000,
+  /** Tries of one call of a bucket, the first included. */
+  bucketTriesMax: 4,
+  /** Pause before the second try; it doubles each time. */
+  bucketRetryMs: 100,
+  /** Bytes of a part of a large file: the least that services take. 10,000 parts make 50 GB. */
+  bucketPartBytes: 5 * 1024 ** 2,
+  /** Parts of one file on their way at the same time. */
+  bucketPartsAtOnce: 2,
   /** However slow the database is, a request is answered within this time. */
   requestDeadlineMs: 15_000,
+  /** Connections of one request to a database, where each request has its own: the runtime allows six in all. */
+  requestConnectionsMax: 3,
+  /** What a request of such a runtime leaves to be done after its answer: the runtime gives it 30 seconds. */
+  afterAnswerMs: 25_000,
   /** Waiting for a free connection. */
   acquireTimeoutMs: 5_000,
   /** Opening a connection. */
@@ -134,13 +167,18 @@ export const limits = {
   hookAnswerBytesMax: 64 * 1024,
   /** Of a request's deadline, the part that a blocking hook leaves for the database. */
   hookReserveMs: 1_000,
-  /** Tries of a hook that nobody waits for, the first included. */
-  hookTriesMax: 5,
+  /** Tries of a hook that nobody waits for, the first included: 17 to 34 minutes. */
+  hookTriesMax: 12,
+  /** The same, of one that could not be put into the queue: it ends with the process. */
+  hookOwnTriesMax: 5,
   /** Pause before the second try; it doubles each time. */
   hookRetryFirstMs: 1_000,
-  /** Hooks of one project that nobody waits for: at work at the same time, and waiting for that. */
+  /** Hooks that nobody waits for and that one process calls at the same time. */
   hookCallsAtOnceMax: 20,
+  /** Of one project, those that wait in the memory of the process. */
   hookCallsWaitingMax: 1_000,
+  /** Those that one process keeps in files. */
+  hookCallsKeptMax: 10_000,
   /** Bytes of a workbook that is read, as it is stored. */
   workbookBytesMax: 100 * 1024 ** 2,
   /** Parts of a workbook: sheets, pictures and the like. */
@@ -164,6 +202,8 @@ export const limits = {
   shownRowsLengthMax: 4 * 1024 ** 2,
   /** Rows with errors that import-status lists; import-errors has them all. */
   importErrorsMax: 1_000,
+  /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
+  importHandlersMs: 15_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
@@ -171,6 +211,9 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

@@ -54,6 +54,21 @@ export interface Queries {
   native(statement: Native): Promise<Row[]>;
 }
 
+/**
+ * The tables `rowgate_jobs` and `rowgate_requests`, where a job leaves its result, and a request with Idempotency-Key its answer, in the
+ * transaction that did the work.
+ */
+export type LedgerName = "jobs" | "requests";
+
+/** Statements of one transaction. */
+export interface Transaction extends Queries {
+  /**
+   * A part of the transaction that can be undone alone: when `work` rejects, what its statements did is taken back, and the transaction
+   * may go on. After a statement that the database refused it cannot. Parts come one after the other.
+   */
+  part<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** Statements for one request, which all end (well or with `unavailable`) by its deadline. */
 export interface Session extends Queries {
   /** The tables that a write was sent to, whatever became of it; `unknown` stands for any. */
@@ -63,11 +78,11 @@ export interface Session extends Queries {
    * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
    * so it must have no effect outside the database. `alone`: nobody else writes to that table until it ends.
    */
-  tx<T>(work: (tx: Queries) => Promise<T>, options?: { alone?: Table | undefined }): Promise<T>;
+  tx<T>(work: (tx: Transaction) => Promise<T>, options?: { alone?: Table | undefined }): Promise<T>;
   /** Runs `work`, which only reads: all of its reads see the database as it was at one moment. */
   snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
-  /** The table `rowgate_jobs`, where a job leaves its result in the transaction that did its work. Made when it is not there. */
-  ledger(): Promise<Table>;
+  /** One of the service's own tables. Made when it is not there; rejects with `unavailable` when it cannot be. */
+  ledger(name: LedgerName): Promise<Table>;
   /** Rows in batches, without holding more than a few of them; ends the query when the consumer stops. */
   stream(select: Select, options: { batchRows: number }): AsyncIterable<Row[]>;
   /** Counts and streams that all see the database as it was at one moment, on one connection, one after the other. */
@@ -176,8 +191,23 @@ export interface Outbound {
   send(request: OutboundRequest, signal?: AbortSignal): Promise<{ status: number }>;
 }
 
+/** Where the configuration has a hook. */
+export interface HookPlace {
+  readonly project: string;
+  readonly endpoint: string;
+  /** The status that the record changed to. */
+  readonly status: string;
+  /** `onAfter:notify`. */
+  readonly hook: string;
+  /** In its list, from 0. */
+  readonly index: number;
+}
+
 /** A call that nobody waits for. Plain data, so that a queue can keep it. */
 export interface HookCall {
+  /** A UUID; the `Idempotency-Key` of all tries. */
+  readonly id: string;
+  readonly place: HookPlace;
   /** For the log: `stock-receipts onAfter:notify`. */
   readonly label: string;
   readonly requestId: string;
@@ -185,8 +215,11 @@ export interface HookCall {
 }
 
 export interface Background {
-  /** Makes the call soon, and again a few times when it fails. Never throws. */
-  add(call: HookCall): void;
+  /**
+   * Sees to it that the calls are made soon, and again when they fail. Resolves when they will not be forgotten as far as can be,
+   * within `limits.jobTimeoutMs`. Never rejects.
+   */
+  add(calls: readonly HookCall[]): Promise<void>;
 }
 
 /** A file as it is kept: always whole. */

@@ -2,16 +2,16 @@
  * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
  * one record through handlers and If-Match, and the record that a write answers.
  */
-import type { Call } from "./action.ts";
+import type { Answer, Call } from "./action.ts";
 import type { Column, Columns } from "./column.ts";
 import type { Entity, ReadPlan, WritePlan } from "./entity.ts";
 import { type FieldErrors, invalidPayload, notFound, validationFailed } from "./errors.ts";
-import { checkIfMatch } from "./etag.ts";
+import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "./hook.ts";
 import type { Queries, Row } from "./ports.ts";
 import type { Rules } from "./rules.ts";
-import { type Assignment, equals, type Scalar, sourceOf } from "./statement.ts";
+import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "./statement.ts";
 import { accept } from "./values.ts";
 import { comparand, mayHold, unlimited } from "./where.ts";
 
@@ -57,6 +57,37 @@ export function newKey(
   if (made?.ok) return made.value;
   errors[key.name] = ["is required"];
   return null;
+}
+
+/** What create and import need of an entity to make a record. */
+export interface CreatePlan extends RecordPlan {
+  /** The key alone: it has rules of its own, and is checked apart. */
+  readonly keyColumns: Columns;
+}
+
+/** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
+export function insertOf(
+  call: Pick<Call, "entity" | "body" | "newId" | "now">,
+  plan: CreatePlan,
+): Insert {
+  const { table, key, shown, writable } = plan.write;
+  const { rules } = call.entity;
+  const checked = rules.check(call.body, "create", writable);
+  const errors: FieldErrors = { ...checked.errors };
+  const values = new Map<Column, Scalar>();
+  const keyValue = newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
+  if (keyValue !== null) values.set(key, keyValue);
+  for (const [column, value] of checked.values) values.set(column, value);
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  for (const [column, value] of createAudit(plan, call)) values.set(column, value);
+  return {
+    kind: "insert",
+    table,
+    key,
+    columns: [...values.keys()],
+    rows: [[...values.values()]],
+    returning: [...shown.values()],
+  };
 }
 
 /** What filling the audit columns takes; details have them too. */
@@ -126,23 +157,25 @@ export interface RecordChange {
    * record is not there.
    */
   prepare(call: Call, keyValue: Scalar): (queries: Queries) => Promise<Row | null>;
+  /** Of the answer. */
+  readonly message: string;
 }
 
 /**
- * Changes the record that the body names, and gives it as answers show it. With handlers, If-Match or a view to read back through it is a
+ * Changes the record that the body names, and answers it. With handlers, If-Match, an answer to keep or a view to read back through it is a
  * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
  */
 export async function changeRecord(
   call: Call,
   plan: RecordPlan,
-  { events, prepare }: RecordChange,
-): Promise<Row> {
+  { events, prepare, message }: RecordChange,
+): Promise<Answer> {
   const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
   // A wrong body is refused before anything is locked, unless a handler may still put it right.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
 
-  const store = async (queries: Queries) => {
+  const store = async (queries: Queries): Promise<Answer> => {
     const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
     const data = await runBefore(call, queries, {
       event: events.before,
@@ -154,15 +187,18 @@ export async function changeRecord(
     if (!row) throw noSuchRecord(call.entity);
     const record = await readBack(row, plan, queries);
     await runAfter(call, queries, { event: events.after, data, oldRecord, record });
-    return record;
+    const etag = etagOf(record, plan.read);
+    const answer: Answer = { status: 200, body: { message, data: record }, etag };
+    return call.keepAnswer ? call.keepAnswer(queries, answer) : answer;
   };
   await call.locks.guardWrite(plan.write, [keyValue]);
-  return isLocked || plan.write.readBack ? call.session.tx(store) : store(call.session);
+  const isOneStatement = !isLocked && !plan.write.readBack && call.keepAnswer === null;
+  return isOneStatement ? store(call.session) : call.session.tx(store);
 }
 
 /** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */
 export async function lockRecord(
-  call: Call,
+  call: Pick<Call, "entity" | "ifMatch">,
   plan: RecordPlan,
   keyValue: Scalar,
   tx: Queries,

@@ -127,7 +127,7 @@ export class HookRun {
 
   private async wait(hook: StatusHook, values: TemplateValues): Promise<void> {
     try {
-      const request = this.requestOf(hook, values);
+      const request = this.requestOf(hook, { values, id: this.call.newId() });
       const leftMs = this.call.deadlineAtMs - performance.now() - limits.hookReserveMs;
       if (leftMs < 1) throw new Error("The request has no time left for the hook");
       this.hasCalled = true;
@@ -142,18 +142,27 @@ export class HookRun {
   }
 
   private collect(hook: StatusHook, values: TemplateValues): void {
-    const { entity, requestId, log } = this.call;
+    const { entity, requestId, newId, log } = this.call;
     const label = `${entity.name} ${hook.label}`;
+    const { project, name: endpoint } = entity;
+    const status = String(values.change.newStatus);
+    const place = { project, endpoint, status, hook: hook.label, index: hook.index };
     try {
-      this.collected.push({ label, requestId, request: this.requestOf(hook, values) });
+      const id = newId();
+      const request = this.requestOf(hook, { values, id });
+      this.collected.push({ id, place, label, requestId, request });
       this.labels.push(hook.label);
     } catch (error) {
       log.warn({ err: error, hook: label }, "A hook was not called");
     }
   }
 
-  private requestOf(hook: StatusHook, values: TemplateValues): OutboundRequest {
-    const { requestId, hookDepth, newId } = this.call;
+  /** `id`: the same for all tries. */
+  private requestOf(
+    hook: StatusHook,
+    { values, id }: { values: TemplateValues; id: string },
+  ): OutboundRequest {
+    const { requestId, hookDepth } = this.call;
     if (hookDepth >= limits.hookDepthMax)
       throw new Error(`Hooks may lead to hooks ${limits.hookDepthMax} times, not more`);
     return {
@@ -164,7 +173,7 @@ export class HookRun {
         ...(hook.body && { "Content-Type": "application/json" }),
         "X-Request-Id": requestId,
         "X-Hook-Depth": String(hookDepth + 1),
-        "Idempotency-Key": newId(),
+        "Idempotency-Key": id,
       },
       body: hook.body && fillJson(hook.body, values),
       timeoutMs: hook.timeoutMs,

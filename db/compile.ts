@@ -21,11 +21,16 @@ export interface Compiled {
   readonly decode: (rows: RawRow[]) => Row[];
 }
 
+export type Compile = (statement: Statement) => Compiled;
+
 interface Kept extends Printed {
   readonly decode: (rows: RawRow[]) => Row[];
 }
 
-/** Longer texts (INSERTs of many rows, long lists) are large to keep, and seldom the same twice. */
+/**
+ * Longer texts are large to keep, and seldom the same twice, but for the INSERTs of an import. A long IN must not be kept: the plan that PostgreSQL
+ * made for it while the table was empty would be used on, and compares every row with every value (100,000 rows took minutes).
+ */
 const reusableParamsMax = 256;
 
 /**
@@ -35,7 +40,7 @@ const reusableParamsMax = 256;
 export function createCompiler(
   dialect: Dialect,
   shapesMax: number = limits.statementShapesMax,
-): (statement: Statement) => Compiled {
+): Compile {
   const kept = new Map<string, Kept>();
   return (statement) => {
     if (statement.kind === "native") return compileNative(dialect, statement);
@@ -56,7 +61,7 @@ export function createCompiler(
     return {
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
-      reuse: printed.order.length <= reusableParamsMax,
+      reuse: statement.kind === "insert" || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
     };
   };

@@ -6,14 +6,15 @@
 import type { Table } from "../core/column.ts";
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Catalog, Db, Log, Queries, Session } from "../core/ports.ts";
+import type { Catalog, Db, LedgerName, Log, Session, Transaction } from "../core/ports.ts";
 import type { Statement } from "../core/statement.ts";
-import { type Compiled, createCompiler, decoderOf } from "./compile.ts";
-import { within } from "./deadline.ts";
+import { type Compile, type Compiled, createCompiler, decoderOf } from "./compile.ts";
+import { createDeadlines } from "./deadline.ts";
 import { Conflict, createRetry } from "./conflict.ts";
 import type { Connection, Engine, RawResult } from "./engine.ts";
 import { toAppError } from "./failure.ts";
 import { createLedger } from "./ledger.ts";
+import { createPart } from "./part.ts";
 import { Pool } from "./pool.ts";
 import { describable } from "./print.ts";
 import { bareQuery } from "./source.ts";
@@ -25,6 +26,8 @@ export interface DbOptions {
   /** 0 = none. */
   readonly statementTimeoutMs: number;
   readonly log?: Log;
+  /** Of this engine, with the texts that it has printed already; absent: a new one. */
+  readonly compile?: Compile;
 }
 
 /** The server stops a statement at its time-out; this much later we no longer wait for that. */
@@ -46,20 +49,26 @@ type Runnable = Pick<Compiled, "text" | "params" | "reuse">;
 /** A database over the engine. Opens no connection yet. */
 export function createDb(
   engine: Engine,
-  { connectionsMax, statementTimeoutMs, log }: DbOptions,
+  { connectionsMax, statementTimeoutMs, log, compile = createCompiler(engine.dialect) }: DbOptions,
 ): Db {
-  const compile = createCompiler(engine.dialect);
   const retrying = createRetry(engine.name, log);
   const size = Math.min(connectionsMax, engine.connectionsMax ?? connectionsMax);
   // Where there is one connection to wait for, a busy one is no sign of trouble: the wait ends with the request.
   const patienceMs = engine.connectionsMax === undefined ? limits.acquireTimeoutMs : Infinity;
-  const readers = new Pool(() => engine.connect("read"), size, patienceMs);
+  const deadlines = createDeadlines();
+  const { within } = deadlines;
+  const readers = new Pool(() => engine.connect("read"), size, {
+    acquireTimeoutMs: patienceMs,
+    deadlines,
+  });
   const writers = engine.singleWriter
-    ? new Pool(() => engine.connect("write"), 1, Infinity)
+    ? new Pool(() => engine.connect("write"), 1, { acquireTimeoutMs: Infinity, deadlines })
     : readers;
   // Long streams must not keep the short statements waiting.
   const streams =
-    engine.connectionsMax === undefined ? new Pool(() => engine.connect("read"), size) : readers;
+    engine.connectionsMax === undefined
+      ? new Pool(() => engine.connect("read"), size, { deadlines })
+      : readers;
 
   const overdueMessage = "The database took too long";
 
@@ -76,12 +85,12 @@ export function createDb(
   /** Within the deadline; text and parameters as they were compiled. */
   function run(
     connection: Connection,
-    { text, params }: { text: string; params: readonly unknown[] },
+    { text, params, reuse }: Runnable,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
     const result = connection.runNow?.(text, params);
     if (result) return result;
-    const work = connection.run(text, params, true);
+    const work = connection.run(text, params, reuse);
     return within(work, untilMs(deadlineAtMs), () => abandon(connection), overdueMessage);
   }
 
@@ -148,7 +157,7 @@ export function createDb(
   }
 
   async function transaction<T>(
-    work: (execute: Execute) => Promise<T>,
+    work: (execute: Execute, part: Transaction["part"]) => Promise<T>,
     { pool, begin, deadlineAtMs }: Transacting,
   ): Promise<T> {
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
@@ -159,12 +168,12 @@ export function createDb(
 
     // One after the other, and none after a failure: PostgreSQL refuses what comes after one, and a statement that
     // overtook the ROLLBACK would run on its own.
-    const inOrder: Execute = (statement) => {
+    const inOrder = <R>(step: () => Promise<R>): Promise<R> => {
       const next = last.then(async () => {
         if (ended) throw new Error("The transaction has ended");
         if (failed !== undefined) throw visible(failed);
         try {
-          return await execute(connection, statement, compile(statement), deadlineAtMs);
+          return await step();
         } catch (error) {
           failed = error as Error;
           throw visible(failed);
@@ -173,11 +182,14 @@ export function createDb(
       last = next.catch(() => {});
       return next;
     };
+    const statements: Execute = (statement) =>
+      inOrder(() => execute(connection, statement, compile(statement), deadlineAtMs));
+    const part = createPart((text) => inOrder(() => control(connection, text, deadlineAtMs)));
 
     try {
       for (const text of begin) await control(connection, text, deadlineAtMs);
       const result = await within(
-        work(inOrder),
+        work(statements, part),
         deadlineAtMs,
         () => {},
         "The request took too long",
@@ -198,7 +210,7 @@ export function createDb(
     }
   }
 
-  /** A text that begins or ends a transaction. */
+  /** A text that begins or ends a transaction, or a part of it. */
   async function control(
     connection: Connection,
     text: string,
@@ -234,6 +246,7 @@ export function createDb(
     },
     rollback,
     errorOf: (error, statement) => visible(meaningOf(error, statement)),
+    within,
     step: (connection, work, deadlineAtMs) =>
       within(work, untilMs(deadlineAtMs), () => abandon(connection), overdueMessage),
   });
@@ -249,11 +262,15 @@ export function createDb(
         return execute(statement);
       };
     const atomically = <T>(
-      work: (execute: Execute) => Promise<T>,
+      work: (execute: Execute, part: Transaction["part"]) => Promise<T>,
       begin = engine.begin,
     ): Promise<T> =>
       retrying(deadlineAtMs, () =>
-        transaction((execute) => work(noted(execute)), { pool: writers, begin, deadlineAtMs }),
+        transaction((execute, part) => work(noted(execute), part), {
+          pool: writers,
+          begin,
+          deadlineAtMs,
+        }),
       );
     const queries = new StatementQueries({
       dialect,
@@ -264,7 +281,7 @@ export function createDb(
     queries.written = written;
     queries.tx = (work, { alone } = {}) =>
       atomically(
-        (execute) => work(inTransaction(execute)),
+        (execute, part) => work(Object.assign(inTransaction(execute), { part })),
         alone && engine.beginAlone(quotedName(alone, dialect.quote)),
       );
     queries.snapshot = (work) =>
@@ -275,13 +292,13 @@ export function createDb(
           deadlineAtMs,
         }),
       );
-    queries.ledger = ledger;
+    queries.ledger = (name) => ledgers[name]();
     queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, deadlineAtMs });
     queries.longSnapshot = (work) => streaming.snapshot(work, deadlineAtMs);
     return queries;
   }
 
-  const inTransaction = (execute: Execute): Queries =>
+  const inTransaction = (execute: Execute): StatementQueries =>
     new StatementQueries({
       dialect: engine.dialect,
       read: execute,
@@ -333,10 +350,14 @@ export function createDb(
       }),
   };
 
-  const ledger = createLedger({
-    find: catalog.table,
-    make: () => reading((connection) => connection.run(engine.createLedger, [], false), writers),
-  });
+  const ledgerOf = (name: LedgerName) =>
+    createLedger({
+      find: catalog.table,
+      make: (text) => reading((connection) => connection.run(text, [], false), writers),
+      name: `rowgate_${name}`,
+      text: engine.createLedger[name],
+    });
+  const ledgers = { jobs: ledgerOf("jobs"), requests: ledgerOf("requests") };
 
   return {
     catalog,

@@ -5,8 +5,9 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../core/column.ts";
 import type { Formula } from "../core/formula.ts";
-import type { Json } from "../core/ports.ts";
+import type { Json, LedgerName } from "../core/ports.ts";
 import type { AggregateFunction, Computation, Scalar } from "../core/statement.ts";
+import type { OpenTlsSocket } from "./tls-socket.ts";
 
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
@@ -164,6 +165,8 @@ export interface EngineOptions {
   /** 0 = none. Handed to the server where it can enforce it. */
   readonly statementTimeoutMs: number;
   readonly decimals: "number" | "string";
+  /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
+  readonly openTls?: OpenTlsSocket;
 }
 
 export interface Engine {
@@ -180,8 +183,11 @@ export interface Engine {
   readonly beginSnapshot: readonly string[];
   /** Statements that open one during which nobody else writes to the table; its name comes quoted. */
   beginAlone(table: string): readonly string[];
-  /** Makes the table of `Session.ledger`. */
-  readonly createLedger: string;
+  /**
+   * The statement that makes the table of `Session.ledger`. One statement, so that the table is never there without its index:
+   * `unique` over the time and the key is that index, and forbids nothing.
+   */
+  readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
   /** Null when there is no such table or view. `schema` null = the default one. */

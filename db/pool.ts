@@ -5,7 +5,7 @@
  */
 import { unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { unwatch, watch, within } from "./deadline.ts";
+import { createDeadlines, type Deadlines } from "./deadline.ts";
 import type { Connection } from "./engine.ts";
 
 /** Unused connections are closed after this time. */
@@ -13,6 +13,13 @@ const idleMaxMs = 60_000;
 
 /** `close()` waits this long for connections that are in use. */
 const closeTimeoutMs = 2_000;
+
+export interface PoolOptions {
+  /** How long a caller waits for a connection; absent: `limits.acquireTimeoutMs`. */
+  readonly acquireTimeoutMs?: number;
+  /** Those of the database; absent: some of its own. */
+  readonly deadlines?: Deadlines;
+}
 
 interface Waiter {
   readonly take: (connection: Connection) => void;
@@ -28,6 +35,7 @@ export class Pool {
   private readonly connect: () => Promise<Connection>;
   private readonly sizeMax: number;
   private readonly acquireTimeoutMs: number;
+  private readonly deadlines: Deadlines;
   /** The one used last is handed out first, so that the others get old enough to be closed. */
   private readonly idle: Idle[] = [];
   private readonly busy = new Set<Connection>();
@@ -40,11 +48,12 @@ export class Pool {
   constructor(
     connect: () => Promise<Connection>,
     sizeMax: number,
-    acquireTimeoutMs: number = limits.acquireTimeoutMs,
+    { acquireTimeoutMs = limits.acquireTimeoutMs, deadlines = createDeadlines() }: PoolOptions = {},
   ) {
     this.connect = connect;
     this.sizeMax = sizeMax;
     this.acquireTimeoutMs = acquireTimeoutMs;
+    this.deadlines = deadlines;
   }
 
   /** A connection that is there already, without waiting; null when there is none. */
@@ -66,17 +75,17 @@ export class Pool {
       return Promise.reject(unavailable("The database is busy"));
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
-      const entry = watch(atMs, () => {
+      const entry = this.deadlines.watch(atMs, () => {
         this.waiters.delete(waiter);
         reject(unavailable("No database connection became free in time"));
       });
       const waiter: Waiter = {
         take: (taken) => {
-          unwatch(entry);
+          this.deadlines.unwatch(entry);
           resolve(taken);
         },
         refuse: (error) => {
-          unwatch(entry);
+          this.deadlines.unwatch(entry);
           reject(error);
         },
       };
@@ -109,7 +118,7 @@ export class Pool {
     if (this.busy.size > 0) {
       const finished = new Promise<void>((resolve) => (this.drained = resolve));
       const atMs = performance.now() + closeTimeoutMs;
-      await within(finished, atMs, () => {}, "").catch(() => {});
+      await this.deadlines.within(finished, atMs, () => {}, "").catch(() => {});
       for (const connection of this.busy) connection.destroy();
     }
     await Promise.all(closing);
@@ -148,7 +157,7 @@ export class Pool {
       );
     const atMs = performance.now() + limits.connectTimeoutMs;
     try {
-      const connection = await within(
+      const connection = await this.deadlines.within(
         connecting,
         atMs,
         discard,

@@ -6,7 +6,7 @@ import type { Queries, Row, Snapshot } from "../core/ports.ts";
 import type { Count, Select, Statement } from "../core/statement.ts";
 import type { Compiled } from "./compile.ts";
 import { Conflict } from "./conflict.ts";
-import { within } from "./deadline.ts";
+import type { Deadlines } from "./deadline.ts";
 import type { Connection } from "./engine.ts";
 import type { Pool } from "./pool.ts";
 
@@ -20,6 +20,7 @@ export interface StreamingParts {
   begin(connection: Connection, deadlineAtMs: number): Promise<void>;
   rollback(connection: Connection): Promise<void>;
   errorOf(error: unknown, statement: Statement): Error;
+  readonly within: Deadlines["within"];
   /** Waits for the work until the deadline; then the connection is gone. */
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
 }
@@ -34,7 +35,7 @@ interface Reading {
 const stopTimeoutMs = 2_000;
 
 export function createStreaming(parts: StreamingParts) {
-  const { pool, compile, acquire, errorOf, step } = parts;
+  const { pool, compile, acquire, errorOf, step, within } = parts;
 
   /** Each batch within the deadline. */
   async function* rowsOn(
@@ -59,6 +60,16 @@ export function createStreaming(parts: StreamingParts) {
       throw errorOf(error, select);
     } finally {
       if (!finished) await stop(connection, batches);
+    }
+  }
+
+  /** The consumer wants no more: the query ends, or its connection does. */
+  async function stop(connection: Connection, batches: AsyncIterator<unknown>): Promise<void> {
+    try {
+      const work = Promise.resolve(batches.return?.());
+      await within(work, performance.now() + stopTimeoutMs, () => {}, "The query does not stop");
+    } catch {
+      connection.destroy();
     }
   }
 
@@ -90,14 +101,4 @@ export function createStreaming(parts: StreamingParts) {
       }
     },
   };
-}
-
-/** The consumer wants no more: the query ends, or its connection does. */
-async function stop(connection: Connection, batches: AsyncIterator<unknown>): Promise<void> {
-  try {
-    const work = Promise.resolve(batches.return?.());
-    await within(work, performance.now() + stopTimeoutMs, () => {}, "The query does not stop");
-  } catch {
-    connection.destroy();
-  }
 }

@@ -3,29 +3,32 @@
  * nothing more, cancelling reaches the process that runs the job, and a stop hands jobs back. Started by `worker.ts`.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type Job as BullJob,
-  Queue as BullQueue,
-  UnrecoverableError,
-  WaitingError,
-  Worker,
-} from "bullmq";
+import { type IQueueBackend, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import { cancelledError } from "../core/jobs.ts";
 import { limits } from "../core/limits.ts";
-import type { Job, JobProgress, Json, Log, RunJob } from "../core/ports.ts";
+import type { JobProgress, Log, RunJob } from "../core/ports.ts";
+import { type BullmqJob, type JobData, jobOf } from "./bullmq.ts";
 import { reasonOf } from "./bullmq-error.ts";
-import { type JobData, keyPrefix } from "./bullmq.ts";
+import {
+  type BullmqServer,
+  noConnection,
+  openServerQueue,
+  type ServerQueue,
+} from "./bullmq-server.ts";
+import { watchForStuck } from "./bullmq-watchdog.ts";
 import { type EndReason, outcomeOf } from "./outcome.ts";
-import { connectWorker, watchPolicy } from "./redis.ts";
 
 export interface BullmqWorkerOptions {
-  readonly redisUrl: string;
+  /** Closed with the worker. */
+  readonly server: BullmqServer;
   readonly queueName: string;
   readonly runJob: RunJob;
   readonly log: Log;
   /** Default: `limits.jobLockMs`, `limits.jobLookMs`. */
   readonly lockMs?: number;
   readonly lookMs?: number;
+  /** As `lookMs` of the watchdog. */
+  readonly stuckLookMs?: number;
   /** Called when jobs wait and this worker gets none: only a new process helps. */
   onStuck(): void;
 }
@@ -35,53 +38,69 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-type Taken = BullJob<JobData, Json>;
+type JobsWorker = Worker<JobData, string, string, IQueueBackend>;
 
 /** How often a run asks whether it still counts. */
-const checkMs = 1_000;
-/** A worker that is idle for two looks in a row while jobs wait is stuck. */
-const stuckLookMs = 30_000;
+const checkMs = 250;
 const closeTimeoutMs = 2_000;
+/** Pause after a call that failed, before the next. */
+const retryMs = 1_000;
 
-/** Rejects with an Error when Redis may throw jobs away. Redis may come later. */
+/** Resolves when the server is there and jobs are taken. */
 export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<RunningWorker> {
-  const { redisUrl, queueName, runJob, log, onStuck } = options;
+  const { server, queueName, runJob, log, onStuck } = options;
   const { lockMs = limits.jobLockMs, lookMs = limits.jobLookMs } = options;
-  const redis = connectWorker(redisUrl);
-  await watchPolicy(redis, log).catch((error: unknown) => {
-    redis.disconnect();
-    throw error;
-  });
-  const shared = { connection: redis, prefix: keyPrefix };
-  const queue = new BullQueue<JobData, Json>(queueName, { ...shared, skipMetasUpdate: true });
   const runs = new Map<string, AbortController>();
-  const worker = new Worker<JobData, Json>(queueName, perform, {
-    ...shared,
-    concurrency: limits.jobsAtOnce,
-    lockDuration: lockMs,
-    stalledInterval: lookMs,
-    maxStalledCount: limits.jobTakeOversMax,
+  let begun = 0;
+  const { queue, worker } = await untilReached(log, async () => {
+    const made = await openServerQueue<JobData>(server, queueName);
+    const taking: JobsWorker = new Worker(
+      queueName,
+      perform,
+      {
+        ...noConnection,
+        autorun: false,
+        concurrency: limits.jobsAtOnce,
+        lockDuration: lockMs,
+        stalledInterval: lookMs,
+        maxStalledCount: limits.jobTakeOversMax,
+        runRetryDelay: retryMs,
+      },
+      server.backend,
+    );
+    taking.on("error", note);
+    return opened({ queue: made, worker: taking });
   });
-  const note = (error: Error) => log.debug({ err: error }, "Trouble with the queue of the jobs");
   queue.on("error", note);
-  worker.on("error", note);
   worker.on("lockRenewalFailed", (ids) => ids.forEach((id) => endRun(id, "lost")));
-  const watchdog = watchForStuck({ queue, isIdle: () => runs.size === 0, onStuck });
+  worker.run().catch(note);
+  const stopWatchdog = watchForStuck({
+    queue,
+    taken: () => begun,
+    isIdle: () => runs.size === 0,
+    lookMs: options.stuckLookMs,
+    onStuck,
+  });
+
+  function note(error: Error): void {
+    log.debug({ err: error }, "Trouble with the queue of the jobs");
+  }
 
   const endRun = (id: string, reason: EndReason): void => runs.get(id)?.abort(reason);
 
-  async function perform(taken: Taken, token: string | undefined): Promise<Json> {
+  async function perform(taken: BullmqJob, token: string | undefined): Promise<string> {
     const job = jobOf(taken);
     if (taken.data.cancelledAtMs !== undefined)
       throw new UnrecoverableError(reasonOf(cancelledError));
     const end = new AbortController();
     runs.set(job.id, end);
+    begun += 1;
     const startedMs = performance.now();
     const watch = watchRun(taken, { token: token!, lockMs, queue, end });
     try {
       const { progress } = watch;
       const run = { job, id: crypto.randomUUID(), signal: end.signal, progress };
-      return await runJob(run);
+      return JSON.stringify(await runJob(run));
     } catch (error) {
       const reason = end.signal.aborted ? (end.signal.reason as EndReason) : null;
       if (reason === "cancelled") throw new UnrecoverableError(reasonOf(cancelledError));
@@ -101,31 +120,54 @@ export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<R
 
   return {
     async stop() {
-      clearInterval(watchdog);
+      stopWatchdog();
       const closing = worker.close();
       await Promise.race([closing, pause(limits.jobDrainMs, undefined, { ref: false })]);
       for (const id of runs.keys()) endRun(id, "stopping");
       await Promise.race([closing, pause(closeTimeoutMs, undefined, { ref: false })]);
       await Promise.race([queue.close(), pause(500, undefined, { ref: false })]);
-      redis.disconnect();
+      await server.close();
     },
   };
 }
 
-function jobOf(taken: Taken): Job {
-  const { cancelledAtMs: _, ...data } = taken.data;
-  return { id: taken.id!, ...data };
+interface Made {
+  readonly queue: ServerQueue<JobData>;
+  readonly worker: JobsWorker;
+}
+
+/** Rejects when the server went away meanwhile; nothing is left of the two then. */
+async function opened(made: Made): Promise<Made> {
+  try {
+    await made.worker.waitUntilReady();
+    return made;
+  } catch (error) {
+    await Promise.allSettled([made.worker.close(), made.queue.close()]);
+    throw error;
+  }
+}
+
+async function untilReached(log: Log, open: () => Promise<Made>): Promise<Made> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await open();
+    } catch (error) {
+      if (tries === 1)
+        log.warn({ err: error }, "The server of the jobs is out of reach; trying again");
+      await pause(retryMs);
+    }
+  }
 }
 
 interface Watched {
   readonly token: string;
   readonly lockMs: number;
-  readonly queue: BullQueue<JobData, Json>;
+  readonly queue: ServerQueue<JobData>;
   readonly end: AbortController;
 }
 
 /** Reports one run's progress while it holds the job, and ends the run when it no longer does or was cancelled. */
-function watchRun(taken: Taken, { token, lockMs, queue, end }: Watched) {
+function watchRun(taken: BullmqJob, { token, lockMs, queue, end }: Watched) {
   const shown = taken.progress as unknown as Partial<JobProgress> | number;
   // What an earlier run has shown is never taken back.
   const least = typeof shown === "object" ? (shown.processed ?? 0) : 0;
@@ -149,7 +191,7 @@ function watchRun(taken: Taken, { token, lockMs, queue, end }: Watched) {
       if (!now) end.abort("lost" satisfies EndReason);
       else if (now.data.cancelledAtMs !== undefined) end.abort("cancelled" satisfies EndReason);
     } catch {
-      // Redis is away for a moment. A lock that is really lost shows when it is renewed.
+      // The server is away for a moment. A lock that is really lost shows when it is renewed.
     } finally {
       isBusy = false;
     }
@@ -172,27 +214,4 @@ function watchRun(taken: Taken, { token, lockMs, queue, end }: Watched) {
     },
     stop: () => clearInterval(timer),
   };
-}
-
-function watchForStuck({
-  queue,
-  isIdle,
-  onStuck,
-}: {
-  queue: BullQueue<JobData, Json>;
-  isIdle: () => boolean;
-  onStuck: () => void;
-}): ReturnType<typeof setInterval> {
-  let suspicions = 0;
-  return setInterval(() => {
-    void queue.getWaitingCount().then(
-      (waiting) => {
-        suspicions = waiting > 0 && isIdle() ? suspicions + 1 : 0;
-        if (suspicions >= 2) onStuck();
-      },
-      () => {
-        suspicions = 0;
-      },
-    );
-  }, stuckLookMs);
 }

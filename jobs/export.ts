@@ -7,6 +7,7 @@ import { notFound } from "../core/errors.ts";
 import { type ExportFormatName, parseExport } from "../core/export-list.ts";
 import type { Json, Row, Run } from "../core/ports.ts";
 import type { JobContext } from "./job-world.ts";
+import { oneAhead } from "./one-ahead.ts";
 import { createTable, mediaTypes } from "./workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "./workbook/table-column.ts";
 
@@ -64,7 +65,7 @@ async function writeRows(
   let processed = 0;
   run.progress(0, total);
   async function* values(): AsyncGenerator<Batch> {
-    for await (const rows of batches) {
+    for await (const rows of oneAhead(batches)) {
       run.signal.throwIfAborted();
       yield rows.map((row) => names.map((name) => row[name] ?? null));
       processed += rows.length;

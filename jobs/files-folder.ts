@@ -6,12 +6,12 @@ import { constants } from "node:fs";
 import { mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
-import { AppError, notFound } from "../core/errors.ts";
+import { notFound, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { FileInfo, Files } from "../core/ports.ts";
+import { checkedKey, limitedBytes } from "./file-rules.ts";
 
 const partialFolder = ".partial";
-const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** Nothing is made before the first write. `root`: an absolute path. */
 export function createFolderFiles(root: string): Files {
@@ -29,28 +29,24 @@ export function createFolderFiles(root: string): Files {
     }
   }
 
-  const pathOf = (key: string): string => {
-    // Keys are made by the service, never by a client; this is the second lock.
-    if (!keyShape.test(key)) throw new Error(`No file can be called ${JSON.stringify(key)}`);
-    return join(root, key);
-  };
+  const pathOf = (key: string): string => join(root, checkedKey(key));
 
   return {
     async write(key, bytes, { maxBytes = Infinity } = {}) {
       const path = pathOf(key);
       await (ready ??= prepare().catch((error: unknown) => {
         ready = null;
-        throw error;
+        throw outOfRoom(error);
       }));
       const partial = join(root, partialFolder, crypto.randomUUID());
       try {
-        await writeWhole(partial, limited(bytes, maxBytes));
+        await writeWhole(partial, limitedBytes(bytes, maxBytes));
         await mkdir(dirname(path), { recursive: true });
         await rename(partial, path);
         await syncFolder(dirname(path));
       } catch (error) {
         await rm(partial, { force: true }).catch(() => undefined);
-        throw error;
+        throw outOfRoom(error);
       }
       return infoOf(key, await stat(path));
     },
@@ -70,7 +66,9 @@ export function createFolderFiles(root: string): Files {
       await rm(pathOf(key), { force: true });
     },
     async *list(prefix) {
-      const folder = await opendir(join(root, prefix), { recursive: true }).catch(ignoreMissing);
+      // Deno wants to be told the default.
+      const options = { recursive: true, bufferSize: 32 };
+      const folder = await opendir(join(root, prefix), options).catch(ignoreMissing);
       if (!folder) return;
       for await (const entry of folder) {
         const path = join(entry.parentPath, entry.name);
@@ -110,21 +108,16 @@ async function syncFolder(path: string): Promise<void> {
   await handle?.close();
 }
 
-async function* limited(
-  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.byteLength;
-    if (size > maxBytes)
-      throw new AppError("payloadTooLarge", `The file must have at most ${maxBytes} bytes`);
-    yield chunk;
-  }
-}
-
 function ignoreMissing(error: unknown): null {
   const { code } = error as { code?: unknown };
   if (code === "ENOENT" || code === "ENOTDIR") return null;
   throw error;
+}
+
+/** A full disk, or the end of an account's share of it, is nobody's mistake, and may pass. */
+function outOfRoom(error: unknown): unknown {
+  const { code } = error as { code?: unknown };
+  return code === "ENOSPC" || code === "EDQUOT"
+    ? unavailable("There is no room for the file at the moment", error)
+    : error;
 }

@@ -3,7 +3,7 @@
  * state changes and before anybody hears of it; a restart reads them all and goes on with those that have not ended.
  * One process at a time may use it. Made by `app/open-jobs.ts`.
  */
-import { unavailable } from "../core/errors.ts";
+import { AppError, unavailable } from "../core/errors.ts";
 import { abandonedError, cancelledError, kindOf } from "../core/jobs.ts";
 import { limits } from "../core/limits.ts";
 import type { Files, Job, JobRecord, Json, Log, Queue, RunJob } from "../core/ports.ts";
@@ -40,8 +40,13 @@ const folder = "jobs/";
 const forgetEveryMs = 60_000;
 /** A job whose state the disk did not take begins again after this time. */
 const storeAgainMs = 2_000;
+/** What earlier processes left is read again after this time, when the files were out of reach. */
+const readAgainMs = 2_000;
 
-/** Resolves when what earlier processes left was read. */
+/**
+ * Resolves when what earlier processes left was read, or cannot be read yet: until the files are within reach, every call is
+ * `unavailable`.
+ */
 export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue> {
   const { files, runJob, log, atOnce = limits.jobsAtOnce } = options;
   const jobs = new Map<string, Live>();
@@ -49,10 +54,30 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   const running = new Set<Promise<void>>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
   let isClosing = false;
+  let isRead = false;
 
-  await readAll();
+  await begin();
   const forgetting = setInterval(() => void forgetOld(), forgetEveryMs);
   forgetting.unref?.();
+
+  async function begin(): Promise<void> {
+    try {
+      await readAll();
+      isRead = true;
+      pump();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      log.error(
+        { err: error.cause },
+        "The jobs cannot be read yet, so none is taken; trying again",
+      );
+      afterwards(readAgainMs, () => void begin());
+    }
+  }
+
+  function checkIsRead(): void {
+    if (!isRead) throw unavailable("The jobs cannot be read yet");
+  }
 
   async function readAll(): Promise<void> {
     const found: Live[] = [];
@@ -62,13 +87,9 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       else log.warn({ file: key }, "The file of a job cannot be read; the job is forgotten");
     }
     found.sort((one, other) => one.kept.createdAtMs - other.kept.createdAtMs);
-    for (const live of found) {
-      jobs.set(live.kept.id, live);
-      if (hasEnded(live.kept)) continue;
-      await interrupted(live);
-      if (!hasEnded(live.kept)) waiting.push(live);
-    }
-    pump();
+    for (const live of found) if (!hasEnded(live.kept)) await interrupted(live);
+    for (const live of found) jobs.set(live.kept.id, live);
+    waiting.push(...found.filter(({ kept }) => !hasEnded(kept)));
   }
 
   /** The process that ran the job is gone. */
@@ -158,11 +179,17 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   }
 
   function later(live: Live, delayMs: number): void {
+    afterwards(delayMs, () => {
+      waiting.push(live);
+      pump();
+    });
+  }
+
+  function afterwards(delayMs: number, work: () => void): void {
     if (isClosing) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      waiting.push(live);
-      pump();
+      work();
     }, delayMs);
     timers.add(timer);
   }
@@ -179,6 +206,7 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   return {
     async add(job) {
       if (isClosing) throw unavailable("The service is stopping");
+      checkIsRead();
       const known = jobs.get(job.id);
       if (known) return void (await known.saving);
       const live: Live = { kept: newlyKept(job), saving: Promise.resolve(), end: null };
@@ -193,10 +221,12 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       pump();
     },
     async find(id) {
+      checkIsRead();
       const live = jobs.get(id);
       return live ? recordOf(live.kept) : null;
     },
     async cancel(id) {
+      checkIsRead();
       const live = jobs.get(id);
       if (!live || hasEnded(live.kept)) return;
       await save(live, { isCancelled: true }).catch((error: unknown) => {
@@ -261,24 +291,35 @@ function jobOf({
   return { id, kind, project, endpoint, caller, request, createdAtMs, keptSeconds };
 }
 
-/** Null for what is no job: a file that somebody else put there. */
+/** Null for what is no job: a file that somebody else put there. Rejects with `unavailable`: such a job is not lost. */
 async function readKept(files: Files, key: string): Promise<Kept | null> {
   try {
     const kept = JSON.parse(await new Response(await files.read(key)).text()) as Kept;
     return kindOf(kept.id) !== null && key === `${folder}${kept.id}.json` ? kept : null;
-  } catch {
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
     return null;
   }
 }
+
+const isUnavailable = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "unavailable";
 
 /** Reports of one run's progress, a few per second at most; what was shown once is never taken back. */
 function createReports(live: Live, save: (live: Live, change: Partial<Kept>) => Promise<void>) {
   let latest: { processed: number; total: number } | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let saving: Promise<void> = Promise.resolve();
+  let saving: Promise<void> | null = null;
+
+  function report(): void {
+    timer = null;
+    // A slow place for files gets the next report after this one.
+    saving ??= write().finally(() => {
+      saving = null;
+    });
+  }
 
   async function write(): Promise<void> {
-    timer = null;
     if (latest === null) return;
     const processed = Math.max(latest.processed, live.kept.progress?.processed ?? 0);
     const progress = { processed: Math.min(processed, latest.total), total: latest.total };
@@ -289,11 +330,8 @@ function createReports(live: Live, save: (live: Live, change: Partial<Kept>) => 
     progress(processed: number, total: number): void {
       const isFirst = latest === null;
       latest = { processed, total };
-      if (isFirst) saving = write();
-      else
-        timer ??= setTimeout(() => {
-          saving = write();
-        }, limits.jobProgressPauseMs);
+      if (isFirst) report();
+      else timer ??= setTimeout(report, limits.jobProgressPauseMs);
     },
     async stop(): Promise<void> {
       if (timer !== null) clearTimeout(timer);

@@ -1,13 +1,27 @@
-/** Opens the place where files are kept, by STORAGE_URL. Called by `app/open-jobs.ts` and `app/job-world.ts`. */
+/** Opens the place where files are kept, by STORAGE_URL. Called by `app/open-jobs.ts`, `app/job-world.ts` and `worker.ts`. */
 import { resolve } from "node:path";
-import type { Files } from "../core/ports.ts";
+import { AppError } from "../core/errors.ts";
+import type { Files, Log } from "../core/ports.ts";
+import type { Storage } from "../core/storage-url.ts";
 import { createFolderFiles } from "./files-folder.ts";
 
-/** `file:./data/files` is a folder, from the working directory. Throws an Error for what is no place that this version knows. */
-export function openFiles(storageUrl: string): Files {
-  const folder = /^file:(?:\/\/(?=[/.]))?(.+)$/i.exec(storageUrl)?.[1];
-  if (folder !== undefined) return createFolderFiles(resolve(folder));
-  throw new Error(
-    "STORAGE_URL must be a folder, such as file:./data/files; buckets are not available in this version",
-  );
+/**
+ * Does not wait for a bucket: one that does not answer may answer later. `log`: is told soon when the bucket cannot be used, and why, so
+ * that nobody learns of a wrong key from the first client.
+ */
+export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
+  if (storage.kind === "folder") return createFolderFiles(resolve(storage.path));
+  const { createBucketFiles } = await import("./files-bucket.ts");
+  const files = createBucketFiles(storage);
+  if (log) void look(files).catch((error: unknown) => report(error, { storage, log }));
+  return files;
+}
+
+async function look(files: Files): Promise<void> {
+  for await (const _ of files.list("")) return;
+}
+
+function report(error: unknown, { storage, log }: { storage: { url: string }; log: Log }): void {
+  const err = error instanceof AppError ? error.cause : error;
+  log.error({ bucket: storage.url, err }, "The bucket of STORAGE_URL cannot be used");
 }

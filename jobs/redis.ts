@@ -1,15 +1,41 @@
-/** Connections to the Redis of the jobs, and whether that Redis keeps what it is given. Used by `bullmq.ts` and `bullmq-worker.ts`. */
+/** Redis as the server of the jobs: its connections, and whether it keeps what it is given. Opened by `open-bullmq-server.ts`. */
+import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../core/limits.ts";
 import type { Log } from "../core/ports.ts";
+import { keyPrefix } from "./bullmq.ts";
+import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
 const options = {
   connectTimeout: limits.connectTimeoutMs,
   retryStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000),
 };
 
+/** Rejects with an Error when Redis is there and may throw jobs away. Resolves also while Redis is away. */
+export async function openRedisServer(
+  url: string,
+  { use, log }: { use: ServerUse; log: Log },
+): Promise<BullmqServer> {
+  const redis = use === "service" ? connectService(url) : connectWorker(url);
+  const policy = await watchPolicy(redis, log).catch((error: unknown) => {
+    redis.disconnect();
+    throw error;
+  });
+  return {
+    backend(name, options, more) {
+      const over: QueueOptions = { ...options, connection: redis, prefix: keyPrefix };
+      return createRedisBackend(name, over, more);
+    },
+    async ready() {
+      if (redis.status !== "ready") throw new Error("There is no connection to Redis");
+    },
+    keepsJobs: policy.keepsJobs,
+    close: async () => redis.disconnect(),
+  };
+}
+
 /** For what answers within a request: fails at once when the server is away, and queues nothing. */
-export function connectJobs(url: string): Redis {
+function connectService(url: string): Redis {
   return listened(
     new Redis(url, {
       ...options,
@@ -31,7 +57,7 @@ function listened(redis: Redis): Redis {
   return redis;
 }
 
-export interface Policy {
+interface Policy {
   /** False once the server said that it may throw jobs away. */
   keepsJobs(): boolean;
 }
@@ -40,7 +66,7 @@ export interface Policy {
  * Asks on every connection; rejects with an Error when the first answer is bad. Resolves without an answer when the server is
  * not there within a moment.
  */
-export async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
+async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
   let fault: string | null = null;
   async function look(): Promise<void> {
     const found = faultIn(await redis.info("memory"));

@@ -30,6 +30,12 @@ interface UnderWay {
 /** The thread may take this long to close its connections. */
 const closeTimeoutMs = 2_000;
 
+/** Deno ends a thread that reaches them and tells nobody (denoland/deno#26156): its jobs would run for ever. Bun knows none. */
+const resourceLimits = {
+  maxYoungGenerationSizeMb: limits.jobThreadYoungMb,
+  maxOldGenerationSizeMb: limits.jobThreadHeapMb,
+};
+
 export function createThreadHost({ log, raise, ...start }: ThreadHostOptions): ThreadHost {
   const underWay = new Map<string, UnderWay>();
   let thread: Worker | null = null;
@@ -39,11 +45,9 @@ export function createThreadHost({ log, raise, ...start }: ThreadHostOptions): T
     clearTimeout(idle);
     if (thread) return thread;
     const started = new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData: start,
-      resourceLimits: {
-        maxYoungGenerationSizeMb: limits.jobThreadYoungMb,
-        maxOldGenerationSizeMb: limits.jobThreadHeapMb,
-      },
+      // `process.env` itself can be cloned on Node alone.
+      workerData: { ...start, env: { ...start.env } },
+      ...("Deno" in globalThis ? {} : { resourceLimits }),
     });
     thread = started;
     started.on("message", (message: FromThread) => receive(started, message));

@@ -3,13 +3,17 @@
  * import everything.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { importFrom } from "../app/config-files.ts";
+import { parseEnv } from "../app/env.ts";
 import { openJobWorld } from "../app/job-world.ts";
 import { createLog } from "../app/log.ts";
 import { AppError } from "../core/errors.ts";
 import type { Job, Json, Run } from "../core/ports.ts";
+import { lowerPriority } from "./low-priority.ts";
 import { createRunner } from "./run-job.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
+lowerPriority();
 const port = parentPort!;
 const { files, env, logLevel } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);
@@ -17,7 +21,8 @@ const ends = new Map<string, AbortController>();
 const raises = new Map<number, (ok: boolean) => void>();
 let calls = 0;
 
-const opening = openJobWorld({ files, env, log: createLog(logLevel), raise });
+const importComponent = importFrom(parseEnv(env).configDir);
+const opening = openJobWorld({ files, env, log: createLog(logLevel), importComponent, raise });
 // Every run that waits for it says so.
 opening.catch(() => undefined);
 

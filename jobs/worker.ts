@@ -1,5 +1,5 @@
 /**
- * `rowgate worker`: runs jobs out of Redis, as one of many processes. Started by `app/cli.ts`. Like every entry it may import everything.
+ * `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. Started by `app/cli.ts`. Like every entry it may import everything.
  */
 import type { Logger } from "../app/log.ts";
 import { createLog } from "../app/log.ts";
@@ -8,6 +8,7 @@ import { formatFaults } from "../core/config/faults.ts";
 import { type ConfigFiles, readConfig } from "../core/config/read.ts";
 import { startBullmqWorker } from "./bullmq-worker.ts";
 import { startCleanUp } from "./clean-up.ts";
+import { openBullmqServer } from "./open-bullmq-server.ts";
 import { openFiles } from "./open-files.ts";
 import { createThreadHost } from "./thread-host.ts";
 
@@ -18,6 +19,7 @@ export interface WorkerOptions {
   /** As of `startBullmqWorker`. */
   readonly lockMs?: number;
   readonly lookMs?: number;
+  readonly stuckLookMs?: number;
   onStuck(): void;
 }
 
@@ -28,16 +30,20 @@ export async function startWorker({
   log: givenLog,
   ...options
 }: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
-  const { redisUrl, storageUrl, queueName, logLevel } = parseEnv(env);
-  if (redisUrl === null)
-    throw new Error("A worker needs REDIS_URL; without Redis the service runs its jobs itself");
+  const settings = parseEnv(env);
+  const { storage, queueName, logLevel } = settings;
   const { projects, faults } = readConfig(files, env);
   if (faults.length > 0) throw new Error(formatFaults(faults));
   const log = givenLog ?? createLog(logLevel);
-  const kept = openFiles(storageUrl);
+  const server = await openBullmqServer(settings, { use: "worker", log });
+  if (server === null)
+    throw new Error(
+      "A worker needs REDIS_URL or JOBS_DATABASE_URL; without them the service runs its jobs itself",
+    );
+  const kept = await openFiles(storage, log);
   const thread = createThreadHost({ files, env, log, logLevel, raise: async () => undefined });
   const { runJob } = thread;
-  const worker = await startBullmqWorker({ ...options, redisUrl, queueName, runJob, log });
+  const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
   return {

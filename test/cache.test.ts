@@ -376,6 +376,30 @@ describe("a raise that failed", () => {
     expect(await asker(project)("new items")).toBe('"new items"');
   });
 
+  test("is told before the end, as soon as the store takes it", async () => {
+    const { project, cache, failing, counts } = open();
+    failing.add("raise");
+    await project.wrote([items]);
+    const settled = cache.settle(performance.now() + 10_000);
+    await vi.advanceTimersByTimeAsync(3_000);
+    failing.clear();
+    await vi.advanceTimersByTimeAsync(limits.cacheRestMs);
+    expect(await settled).toBe(true);
+    const tries = counts.raise;
+    expect(await cache.settle(performance.now() + 10_000)).toBe(true);
+    expect(counts.raise).toBe(tries);
+  });
+
+  test("is said to be owed when it cannot be told in time", async () => {
+    const { project, cache, failing } = open();
+    failing.add("raise");
+    await project.wrote([items]);
+    const settled = cache.settle(performance.now() + 2_000);
+    await vi.advanceTimersByTimeAsync(2_000 + limits.cacheRestMs);
+    expect(await settled).toBe(false);
+    cache.close();
+  });
+
   test("leaves no timer behind when the cache is closed", async () => {
     const { project, failing, cache } = open();
     failing.add("raise");
@@ -385,6 +409,22 @@ describe("a raise that failed", () => {
     expect(vi.getTimerCount()).toBe(0);
     await project.wrote([items]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("a database whose address tells nothing", () => {
+  test("keeps nothing, and its writes count for every database", async () => {
+    const { cache, forProject, project } = open();
+    const unknown = cache.forProject({ database: null, enabled: true, ttlSeconds: 60 });
+    const own = asker(unknown);
+    expect([await own("first"), await own("second")]).toEqual(['"first"', '"second"']);
+    const others = [asker(project), asker(forProject("two"))];
+    for (const ask of others)
+      expect([await ask("old"), await ask("kept?")]).toEqual(['"old"', '"old"']);
+    await unknown.wrote([items]);
+    for (const ask of others) expect(await ask("new")).toBe('"new"');
+    await unknown.wrote([]);
+    for (const ask of others) expect(await ask("newer")).toBe('"new"');
   });
 });
 

@@ -87,6 +87,19 @@ test("docs/hooks.md: the configuration is good", async () => {
   expect(faults).toEqual([]);
 });
 
+test("docs/idempotency.md: each command gives the answer that stands below it", async () => {
+  const text = readText("docs/idempotency.md");
+  expect(examplesOf(text)).toHaveLength(3);
+  await follow(text, (got, printed) => expect(got).toMatchObject(printed));
+});
+
+test("docs/idempotency.md: the statements are those of the engines", () => {
+  const statements = readText("docs/idempotency.md").match(/^create table .*(?=;)/gm);
+  const engines = ["postgres", "mysql", "sqlite"].map((name) => readText(`db/${name}/engine.ts`));
+  expect(statements).toHaveLength(engines.length);
+  for (const [at, engine] of engines.entries()) expect(engine).toContain(`"${statements![at]}"`);
+});
+
 test("docs/workflows.md: each command gives the answer that stands below it", async () => {
   const text = readText("docs/workflows.md");
   expect(examplesOf(text).length).toBeGreaterThan(3);

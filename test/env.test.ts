@@ -10,8 +10,10 @@ describe("the environment", () => {
       logLevel: "info",
       bodyLimitBytes: 1_048_576,
       redisUrl: null,
-      storageUrl: "file:./data/files",
+      jobsDatabaseUrl: null,
+      storage: { kind: "folder", path: "./data/files" },
       queueName: "rowgate",
+      jobsBoardToken: null,
     });
   });
 
@@ -29,8 +31,17 @@ describe("the environment", () => {
     ["REDIS_URL", "redis://:secret@cache:6379/2", { redisUrl: "redis://:secret@cache:6379/2" }],
     ["REDIS_URL", "rediss://cache", { redisUrl: "rediss://cache" }],
     ["REDIS_URL", "", { redisUrl: null }],
-    ["STORAGE_URL", "file:/srv/files", { storageUrl: "file:/srv/files" }],
+    ["STORAGE_URL", "file:/srv/files", { storage: { kind: "folder", path: "/srv/files" } }],
     ["JOBS_QUEUE", "shop-2", { queueName: "shop-2" }],
+    [
+      "JOBS_DATABASE_URL",
+      "postgres://jobs:secret@db:5432/jobs",
+      { jobsDatabaseUrl: "postgres://jobs:secret@db:5432/jobs" },
+    ],
+    ["JOBS_DATABASE_URL", "postgresql:///jobs", { jobsDatabaseUrl: "postgresql:///jobs" }],
+    ["JOBS_DATABASE_URL", "", { jobsDatabaseUrl: null }],
+    ["JOBS_BOARD_TOKEN", "0123456789abcdef", { jobsBoardToken: "0123456789abcdef" }],
+    ["JOBS_BOARD_TOKEN", "", { jobsBoardToken: null }],
   ])("takes %s=%s", (name, value, expected) => {
     expect(parseEnv({ [name]: value })).toMatchObject(expected);
   });
@@ -41,7 +52,8 @@ describe("the environment", () => {
     ["PORT", "-1"],
     ["PORT", "80.5"],
     ["LOG_LEVEL", "loud"],
-    ["STORAGE_URL", "s3://bucket"],
+    ["STORAGE_URL", "http://bucket"],
+    ["STORAGE_URL", "s3://bucket?regoin=eu-central-1"],
     ["STORAGE_URL", "file:"],
     ["JOBS_QUEUE", "a:b"],
     ["BODY_LIMIT", "0"],
@@ -52,12 +64,82 @@ describe("the environment", () => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}=${value}: `);
   });
 
+  test.each([
+    "db:5432/jobs",
+    "mysql://jobs:secret@db/jobs",
+    "postgres:jobs:secret@db",
+    "postgres://jobs:se cret@db:port/jobs",
+  ])("refuses JOBS_DATABASE_URL=%s without showing it, for it may hold a password", (address) => {
+    const shown = "JOBS_DATABASE_URL=…: must be an address such as postgres://user:password@";
+    expect(() => parseEnv({ JOBS_DATABASE_URL: address })).toThrow(shown);
+  });
+
+  test.each([
+    ["0123456789abcde", "at least 16 characters"],
+    ["0123456789 abcdef", "without blanks"],
+    ["0123456789abcdeü", "ASCII"],
+  ])("refuses JOBS_BOARD_TOKEN=%s without showing it", (token, words) => {
+    const refused = () => parseEnv({ JOBS_BOARD_TOKEN: token });
+    expect(refused).toThrow(/JOBS_BOARD_TOKEN=…: must /);
+    expect(refused).toThrow(words);
+  });
+
+  test("refuses Redis and a database for the jobs beside each other, and shows neither", () => {
+    const both = {
+      REDIS_URL: "redis://:secret@cache",
+      JOBS_DATABASE_URL: "postgres://jobs:secret@db/jobs",
+    };
+    expect(() => parseEnv(both)).toThrow(/^REDIS_URL and JOBS_DATABASE_URL are both set, [^/]*$/);
+    expect(() => parseEnv({ ...both, REDIS_URL: "" })).not.toThrow();
+  });
+
   test.each(["cache:6379", "http://:secret@cache", "redis://", "redis:///2"])(
     "refuses REDIS_URL=%s without showing it, for it may hold a password",
     (address) => {
       expect(() => parseEnv({ REDIS_URL: address })).toThrow("REDIS_URL=…: must be an address");
     },
   );
+
+  test("takes a bucket with its keys, and those that are lent too", () => {
+    const given = {
+      STORAGE_URL: "s3://shop/files?region=eu-central-1",
+      AWS_ACCESS_KEY_ID: "key",
+      AWS_SECRET_ACCESS_KEY: "secret",
+    };
+    const keys = { accessKeyId: "key", secretAccessKey: "secret" };
+    const storage = {
+      kind: "bucket",
+      url: "https://shop.s3.eu-central-1.amazonaws.com",
+      region: "eu-central-1",
+      prefix: "files/",
+    };
+    expect(parseEnv(given).storage).toEqual({ ...storage, keys });
+    expect(parseEnv({ ...given, AWS_SESSION_TOKEN: "lent" }).storage).toEqual({
+      ...storage,
+      keys: { ...keys, sessionToken: "lent" },
+    });
+  });
+
+  test("leaves the keys of a bucket alone where files are in a folder", () => {
+    const keys = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+    expect(parseEnv(keys)).toEqual(parseEnv({}));
+  });
+
+  test.each([
+    ["without both keys", {}],
+    ["without the secret one", { AWS_ACCESS_KEY_ID: "key" }],
+    ["with an empty secret one", { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "" }],
+  ])("refuses a bucket %s and says what is missing", (_, keys) => {
+    expect(() => parseEnv({ STORAGE_URL: "s3://shop", ...keys })).toThrow(
+      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set",
+    );
+  });
+
+  test("refuses a bucket with a key in its URL without showing it", () => {
+    expect(() => parseEnv({ STORAGE_URL: "s3://key:hush@shop" })).toThrow(
+      "STORAGE_URL=…: must hold no credentials",
+    );
+  });
 
   test("names every bad variable at once", () => {
     expect(() => parseEnv({ PORT: "x", LOG_LEVEL: "y" })).toThrow(/PORT=x[^]*LOG_LEVEL=y/);

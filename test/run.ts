@@ -7,6 +7,7 @@ import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { Tally } from "./reporter.ts";
 import type { ServerName } from "./servers/choose.ts";
 import { findOrInstallChromium } from "./servers/chromium.ts";
+import { findOrInstallSoffice } from "./servers/soffice.ts";
 import { startServers, type Servers } from "./servers/start.ts";
 
 /** The servers that a project's tests use. Keep in step with the projects of `vitest.config.ts`. */
@@ -18,9 +19,16 @@ const needs: Record<string, readonly ServerName[]> = {
   parity: ["postgres", "mysql"],
   stores: ["redis"],
   jobs: ["postgres", "mysql", "redis"],
-  runtime: ["postgres"],
+  runtime: ["postgres", "mysql", "redis"],
+  workerd: ["postgres", "mysql", "redis"],
+  "workerd-postgres": ["postgres", "redis"],
+  "workerd-mysql": ["mysql", "redis"],
   browser: [],
+  office: ["postgres", "mysql"],
 };
+
+/** Runs only when it is asked for: LibreOffice is large. */
+const largest = "office";
 
 const tally = new Tally();
 let vitest: Vitest | undefined;
@@ -29,13 +37,20 @@ let servers: Servers | undefined;
 try {
   const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
   const reporters = [...[options.reporters ?? "default"].flat(), tally];
-  vitest = await createVitest({ ...options, reporters, watch: false });
+  const projects = [options.project ?? []].flat();
+  const isWhole = !projects.some((name) => !name.startsWith("!"));
+  if (isWhole) projects.push(`!${largest}`);
+  vitest = await createVitest({ ...options, project: projects, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
   const wanted = new Set(specifications.flatMap(({ project }) => needs[project.name] ?? []));
   const say = (line: string): void => console.log(line);
   if (specifications.some(({ project }) => project.name === "browser")) {
     vitest.provide("chromium", findOrInstallChromium(say));
   }
+  if (specifications.some(({ project }) => project.name === largest)) {
+    vitest.provide("soffice", findOrInstallSoffice(say));
+  }
+  if (isWhole) say('Left out: exports in LibreOffice; "npm run test:office" opens them');
   servers = await startServers([...wanted], say);
   vitest.provide("serverUrls", servers.urls);
   await vitest.start(filter);

@@ -6,7 +6,7 @@ import type { ProjectCache } from "../core/cache.ts";
 import type { Entity } from "../core/entity.ts";
 import type { ProjectJobs } from "../core/jobs.ts";
 import type { RequestLocks } from "../core/locks.ts";
-import type { Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
+import type { Db, Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
 import { entityOf } from "./config/shop.ts";
 
 const id = "6f1a6f5e-0000-4000-8000-000000000001";
@@ -46,6 +46,8 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     requestMode: null,
     ifMatch: null,
     lockToken: null,
+    idempotencyKey: null,
+    keepAnswer: null,
     upload: null,
     jobs: {} as ProjectJobs,
     locks: {
@@ -58,6 +60,8 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     session,
     deadlineAtMs: performance.now() + leftMs,
     cache: {} as ProjectCache,
+    db: {} as Db,
+    digest: (text) => text,
     outbound: {
       async send(request) {
         sent.push(request);

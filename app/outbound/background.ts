@@ -1,19 +1,16 @@
 /**
- * Makes the calls that nobody waits for, in this process: core's `Background`. A call that fails is tried again, a little later
- * each time; what is still waiting when the process ends is lost, and the log says so. `app/wire.ts` makes one per project.
+ * Makes the calls that nobody waits for, in this process alone: core's `Background`. A call that fails is tried again, a little later
+ * each time; what is still waiting when the process ends is lost, and the log says so. For what no queue takes: `app/open-hooks.ts` makes
+ * one per project, and the edge, which has no queue for hooks, one per request.
  */
+import { isGivenUp } from "../../core/hook-queue.ts";
 import { limits } from "../../core/limits.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
+import { attempt } from "./attempt.ts";
 
 export interface ProcessBackground extends Background {
   /** Resolves when all calls are made, or at this moment (of `performance.now()`), when the others are given up. */
   drain(untilMs: number): Promise<void>;
-}
-
-interface Failure {
-  readonly error: unknown;
-  /** True: the same call would fail again. */
-  readonly isFinal: boolean;
 }
 
 export function createBackground(outbound: Outbound, log: Log): ProcessBackground {
@@ -37,42 +34,31 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
   }
 
   async function perform(call: HookCall): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      const failure = await attempt(call);
-      if (failure === null) return;
-      const about = { requestId: call.requestId, hook: call.label, tries, err: failure.error };
-      const isLast = failure.isFinal || tries >= limits.hookTriesMax;
-      if (!isLast && !stop.signal.aborted) {
-        log.warn(about, "A hook failed; it is tried again");
-        await pause(limits.hookRetryFirstMs * 2 ** (tries - 1), stop.signal);
-      }
-      if (isLast || stop.signal.aborted) {
-        log.error(about, "A hook failed and is given up");
-        return;
-      }
+    const { signal } = stop;
+    const triesMax = () => (signal.aborted ? tries : limits.hookOwnTriesMax);
+    let tries = 1;
+    let failure = await attempt(outbound, call.request, signal);
+    while (failure !== null && !isGivenUp(log, call, { ...failure, tries, triesMax: triesMax() })) {
+      await pause(limits.hookRetryFirstMs * 2 ** (tries - 1), signal);
+      if (signal.aborted) continue;
+      tries += 1;
+      failure = await attempt(outbound, call.request, signal);
     }
   }
 
-  /** Null when the call succeeded. */
-  async function attempt({ request }: HookCall): Promise<Failure | null> {
-    try {
-      const { status } = await outbound.send(request, stop.signal);
-      if (status >= 200 && status <= 299) return null;
-      return { error: new Error(`The hook answered ${status}`), isFinal: !isPassing(status) };
-    } catch (error) {
-      return { error, isFinal: false };
+  function addOne(call: HookCall): void {
+    if (stop.signal.aborted || waiting.length >= limits.hookCallsWaitingMax) {
+      const { requestId, label: hook } = call;
+      log.error({ requestId, hook }, "A hook is not called: too many are waiting");
+      return;
     }
+    waiting.push(call);
+    startNext();
   }
 
   return {
-    add(call) {
-      if (stop.signal.aborted || waiting.length >= limits.hookCallsWaitingMax) {
-        const { requestId, label: hook } = call;
-        log.error({ requestId, hook }, "A hook is not called: too many are waiting");
-        return;
-      }
-      waiting.push(call);
-      startNext();
+    async add(calls) {
+      calls.forEach(addOne);
     },
     async drain(untilMs) {
       const end = setTimeout(() => stop.abort(), Math.max(untilMs - performance.now(), 0));
@@ -85,10 +71,6 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
     },
   };
 }
-
-/** Whether the same call may succeed later: anything else that the service answers is its last word. */
-const isPassing = (status: number): boolean =>
-  status >= 500 || status === 408 || status === 425 || status === 429;
 
 /** Ends early when the signal says so. */
 function pause(delayMs: number, signal: AbortSignal): Promise<void> {

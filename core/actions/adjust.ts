@@ -14,7 +14,6 @@ import {
 import type { Column } from "../column.ts";
 import type { AdjustField, AdjustPlan } from "../entity.ts";
 import { AppError, invalidPayload, validationFailed } from "../errors.ts";
-import { etagOf } from "../etag.ts";
 import { ExactNumber } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Queries, Row } from "../ports.ts";
@@ -45,6 +44,7 @@ export const adjust = defineAction<AdjustNeeds>({
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
+  isRepeatable: true,
 
   needs(entity) {
     const plan = recordPlan(entity);
@@ -52,7 +52,7 @@ export const adjust = defineAction<AdjustNeeds>({
   },
 
   async run(call, plan) {
-    const record = await changeRecord(call, plan, {
+    return changeRecord(call, plan, {
       events: { before: "onBeforeAdjust", after: "onAfterAdjust" },
       prepare(asked, keyValue) {
         const changes = parseAdjustments(asked.body, plan.adjust);
@@ -63,12 +63,8 @@ export const adjust = defineAction<AdjustNeeds>({
           return row;
         };
       },
+      message: `${call.entity.name} data successfully adjusted`,
     });
-    return {
-      status: 200,
-      body: { message: `${call.entity.name} data successfully adjusted`, data: record },
-      etag: etagOf(record, plan.read),
-    };
   },
 });
 

@@ -1,5 +1,5 @@
 /** create-composite: stores a header with its details, all or nothing, and answers them with what was computed of them. */
-import { type Call, defineAction } from "../action.ts";
+import { type Answer, type Call, defineAction } from "../action.ts";
 import type { Column } from "../column.ts";
 import {
   atOneTime,
@@ -47,26 +47,24 @@ export const createComposite = defineAction<CompositeNeeds>({
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
+  isRepeatable: true,
   needs: compositeNeeds,
 
   async run(given, plan) {
     const call = atOneTime(given);
-    const { entity, session } = call;
+    const { entity, session, keepAnswer } = call;
     const sent = headerOf(call.body, plan);
     // A wrong body is refused before anything is done, unless a handler may still put it right.
     const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, sent);
-    const { record, etag } = await placingRefusals(session, async (tx, oneByOne) => {
+    return placingRefusals(session, async (tx, oneByOne): Promise<Answer> => {
       const data = await runBefore(call, tx, { event: "onBeforeInsert", data: sent });
       const composite = ready ?? newComposite(call, plan, data);
-      const stored = await store(plan, composite, { tx, oneByOne });
-      await runAfter(call, tx, { event: "onAfterInsert", data, record: stored.record });
-      return stored;
+      const { record, etag } = await store(plan, composite, { tx, oneByOne });
+      await runAfter(call, tx, { event: "onAfterInsert", data, record });
+      const message = `${entity.name} data successfully added`;
+      const answer: Answer = { status: 201, body: { message, data: record }, etag };
+      return keepAnswer ? keepAnswer(tx, answer) : answer;
     });
-    return {
-      status: 201,
-      body: { message: `${entity.name} data successfully added`, data: record },
-      etag,
-    };
   },
 });
 

@@ -2,7 +2,7 @@
  * import-commit: starts the job that stores the rows of a preview which found nothing wrong. The job is named after its preview, so that a
  * second request means the same job.
  */
-import { defineAction } from "../action.ts";
+import { type Answer, defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { invalidJobState, textOf } from "../jobs.ts";
 
@@ -11,9 +11,10 @@ export const importCommit = defineAction<ImportPlan>({
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,
+  isRepeatable: true,
   needs: (entity) => entity.importing,
 
-  async run({ body, entity, jobs }) {
+  async run({ body, entity, jobs, session, keepAnswer }) {
     const owner = { endpoint: entity.name, caller: null };
     const preview = await jobs.find(["preview"], owner, body["preview_job_id"]);
     if (textOf(preview.result, "state") !== "preview_ok")
@@ -22,6 +23,7 @@ export const importCommit = defineAction<ImportPlan>({
       throw invalidJobState("The upload is no longer kept; upload the file again");
     const id = preview.id.replace("preview-", "commit-");
     const job = await jobs.start("commit", owner, { id, request: preview.request });
-    return { status: 200, body: { job_id: job.id, status: "processing" } };
+    const answer: Answer = { status: 200, body: { job_id: job.id, status: "processing" } };
+    return keepAnswer ? keepAnswer(session, answer) : answer;
   },
 });

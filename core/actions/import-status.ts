@@ -36,12 +36,14 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
 }
 
 /** A commit that stored its rows is completed, even if whoever ran it could not say so any more. */
-async function commitAnswer(job: JobRecord, { session }: Call): Promise<Answer> {
+async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
   const result =
     job.state === "failed"
-      ? await findInLedger(session, { ledger: await session.ledger(), jobId: job.id })
+      ? await findInLedger(session, { ledger: await session.ledger("jobs"), jobId: job.id })
       : job.result;
   if (result === null) return { status: 200, body: importState(job) };
+  // Whoever stored the rows may have died before it could tell the cache.
+  if (job.state === "failed") await cache.wrote(["unknown"]);
   const counts = memberOf(result, "counts");
   return { status: 200, body: { job_id: job.id, status: "completed", result: counts } };
 }

@@ -22,9 +22,10 @@ export const importUpload = defineAction<ImportPlan>({
     const id = `upload-${newId()}`;
     const key = uploadKey(project, id);
     await jobs.files.write(key, upload.bytes, { maxBytes: plan.fileBytesMax });
-    const { sketch, columns } = await lookThrough(key, jobs, plan);
+    const describe = ({ totalRows }: WorkbookSketch): Promise<void> =>
+      describeUpload(jobs, { project, id, endpoint, caller: null, totalRows });
+    const { sketch, columns } = await lookThrough(key, { jobs, plan, describe });
     const { headings, totalRows, firstRows } = sketch;
-    await describeUpload(jobs, { project, id, endpoint, caller: null, totalRows });
     const { ignored } = columns;
     return {
       status: 200,
@@ -38,16 +39,23 @@ export const importUpload = defineAction<ImportPlan>({
   },
 });
 
-/** A file that cannot be imported is not kept. */
+interface LookThrough {
+  readonly jobs: ProjectJobs;
+  readonly plan: ImportPlan;
+  describe(sketch: WorkbookSketch): Promise<void>;
+}
+
+/** A file that cannot be imported, or not be described, is not kept. */
 async function lookThrough(
   key: string,
-  { files, workbooks }: ProjectJobs,
-  plan: ImportPlan,
+  { jobs: { files, workbooks }, plan, describe }: LookThrough,
 ): Promise<{ sketch: WorkbookSketch; columns: FileColumns }> {
   try {
     const { previewRows: rows, fileBytesMax: bytesMax } = plan;
     const sketch = await workbooks.inspect(key, { rows, bytesMax });
-    return { sketch, columns: readHeadings(plan, sketch.headings) };
+    const columns = readHeadings(plan, sketch.headings);
+    await describe(sketch);
+    return { sketch, columns };
   } catch (error) {
     await files.remove(key).catch(() => undefined);
     throw error;

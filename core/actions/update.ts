@@ -1,7 +1,6 @@
 /** update: changes the fields that were sent of the one record that the primary key names. */
 import { defineAction } from "../action.ts";
 import { validationFailed } from "../errors.ts";
-import { etagOf } from "../etag.ts";
 import type { Queries, Row } from "../ports.ts";
 import { changeRecord, recordPlan, type RecordPlan, updateAudit } from "../record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
@@ -14,7 +13,7 @@ export const update = defineAction<RecordPlan>({
   needs: recordPlan,
 
   async run(call, plan) {
-    const record = await changeRecord(call, plan, {
+    return changeRecord(call, plan, {
       events: { before: "onBeforeUpdate", after: "onAfterUpdate" },
       prepare(asked, keyValue) {
         const checked = call.entity.rules.check(asked.body, "update", plan.write.writable);
@@ -27,12 +26,8 @@ export const update = defineAction<RecordPlan>({
         set.push(...updateAudit(plan, asked));
         return (queries) => change(queries, plan, keyValue, set);
       },
+      message: `${call.entity.name} data successfully updated`,
     });
-    return {
-      status: 200,
-      body: { message: `${call.entity.name} data successfully updated`, data: record },
-      etag: etagOf(record, plan.read),
-    };
   },
 });
 

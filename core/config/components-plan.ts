@@ -83,9 +83,14 @@ const componentFile = /^components\/.+\.(?:ts|mts|js|mjs)$/;
 
 /** An event that never comes says that something is missing; a table that cannot roll back makes a refusal a lie. */
 function checkUse(survey: Survey, event: EventName, table: Table | null): void {
-  const actions = actionsOf[event.replace(/^on(Before|After)/, "")] ?? [];
+  const write = event.replace(/^on(Before|After)/, "");
+  const actions = actionsOf[write] ?? [];
   const isOn = (name: ActionName) => survey.payload.action[name] === true;
-  if (!actions.some(isOn))
+  const isImported =
+    survey.payload.importConfig?.runHooks === true &&
+    isOn("import-commit") &&
+    (write === "Insert" || write === "Update");
+  if (!isImported && !actions.some(isOn))
     survey.notice(`components.${event} never runs: ${actions.join(" and ")} is switched off`);
   if (table && !table.transactional) {
     survey.fault(["components", event], {

@@ -24,7 +24,7 @@ export interface HookContext {
 export function hookOf(
   context: HookContext,
   hook: HookConfig,
-  { when, path }: { when: string; path: Path },
+  { when, index, path }: { when: string; index: number; path: Path },
 ): StatusHook | null {
   const { survey } = context;
   const url = urlOf(context, hook, [...path, "url"]);
@@ -43,6 +43,7 @@ export function hookOf(
   if (url === null) return null;
   return {
     label: `${when}:${hook.name}`,
+    index,
     method: hook.method,
     url,
     headers: hook.headers ?? {},

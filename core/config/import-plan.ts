@@ -27,11 +27,10 @@ export async function importOf(
 ): Promise<ImportPlan | null> {
   const { payload, jobs } = survey;
   const config = payload.importConfig ?? everyRowIsNew;
-  if (config.runHooks) {
-    survey.fault(at("runHooks"), {
-      expected:
-        "no such setting: handlers are not available in this version, and leaving them out would not be safe",
-    });
+  if (config.runHooks && !hasRowHandlers(payload)) {
+    survey.notice(
+      "importConfig.runHooks has no effect: components names no handler of an insert or update",
+    );
   }
   if (!table) return null;
   const of = `the table ${table.name}`;
@@ -67,6 +66,11 @@ export async function importOf(
     previewRows: jobs.previewRows,
   };
 }
+
+const hasRowHandlers = ({ components }: Payload): boolean =>
+  rowEvents.some((event) => (components?.[event] ?? []).length > 0);
+
+const rowEvents = ["onBeforeInsert", "onAfterInsert", "onBeforeUpdate", "onAfterUpdate"] as const;
 
 async function lookupOf(
   survey: Survey,

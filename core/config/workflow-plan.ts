@@ -129,7 +129,7 @@ function hooksOf(context: HookContext, isStatus: IsStatus): WorkflowPlan["hooks"
     }
     const of = (when: "onBefore" | "onAfter") =>
       config[when].flatMap(
-        (hook, index) => hookOf(context, hook, { when, path: [...path, when, index] }) ?? [],
+        (hook, index) => hookOf(context, hook, { when, index, path: [...path, when, index] }) ?? [],
       );
     plans.set(status, { onBefore: of("onBefore"), onAfter: of("onAfter") });
   }

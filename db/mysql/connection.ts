@@ -5,7 +5,8 @@
  */
 import mysql, { type ConnectionOptions } from "mysql2";
 import { limits } from "../../core/limits.ts";
-import type { Connection, RawResult, RawRow } from "../engine.ts";
+import type { Connection, EngineOptions, RawResult, RawRow } from "../engine.ts";
+import type { OpenTlsSocket } from "../tls-socket.ts";
 import { failure } from "./failure.ts";
 
 /** A column of a result, as the protocol describes it. */
@@ -37,11 +38,14 @@ const lockWaitSeconds = 10;
 const streamStallSeconds = 600;
 
 /** A connection that has its session set up. Rejects within `limits.connectTimeoutMs`. */
-export function openConnection(
+export async function openConnection(
   target: ConnectionOptions,
-  statementTimeoutMs: number,
+  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
 ): Promise<MysqlConnection> {
-  const driver = mysql.createConnection({ ...target, ...driverOptions });
+  const driver =
+    target.ssl && openTls
+      ? await createSecure(target, openTls)
+      : mysql.createConnection({ ...target, ...driverOptions });
   const connection = connectionOver(driver);
   return new Promise((resolve, reject) => {
     // The driver's own timer ends with the handshake; the set-up may hang too.
@@ -61,6 +65,23 @@ export function openConnection(
     });
   });
 }
+
+/** The driver's own way to TLS asks for more of a runtime than some have. */
+async function createSecure(
+  target: ConnectionOptions,
+  openTls: OpenTlsSocket,
+): Promise<mysql.Connection> {
+  const { host = "", port = 0 } = target;
+  const socket = await openTls({ host, port, isWhole: isPacket });
+  const driver = mysql.createConnection({ ...target, ...driverOptions, stream: socket });
+  const startTLS = (done: (error?: unknown) => void): void =>
+    void socket.upgrade().then(() => done(), done);
+  return Object.assign(driver, { startTLS });
+}
+
+/** Three bytes say how long it is, and one which it is. */
+const isPacket = (bytes: Uint8Array): boolean =>
+  bytes.length >= 4 && bytes.length >= 4 + bytes[0]! + bytes[1]! * 256 + bytes[2]! * 65_536;
 
 const driverOptions: ConnectionOptions = {
   charset: "utf8mb4",

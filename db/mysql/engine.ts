@@ -20,7 +20,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     name: "mysql",
     dialect: createDialect(options.decimals),
     singleWriter: false,
-    connect: () => openConnection(target, options.statementTimeoutMs),
+    connect: () => openConnection(target, options),
     begin: ["start transaction"],
     // The first holds for the next transaction alone.
     beginSnapshot: [
@@ -33,8 +33,11 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "start transaction",
       `select count(*) from ${name} for update`,
     ],
-    createLedger:
-      "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result longtext, finished_at datetime(3)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
+    createLedger: {
+      jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result longtext, finished_at datetime(3)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
+      requests:
+        "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
+    },
     failure,
     table: readTable,
     names: readNames,

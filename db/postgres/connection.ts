@@ -3,10 +3,12 @@
  * The client gets that one socket and never another, so a broken session cannot silently become a new one in the middle of
  * a transaction, and a server that stopped answering is cut off by destroying the socket. `engine.ts` opens these, the pool owns them.
  */
+import { once } from "node:events";
 import net from "node:net";
 import postgres from "postgres";
 import { limits } from "../../core/limits.ts";
-import type { Connection, RawResult, RawRow } from "../engine.ts";
+import type { Connection, EngineOptions, RawResult, RawRow } from "../engine.ts";
+import type { OpenTlsSocket, TlsSocket } from "../tls-socket.ts";
 import { failure } from "./failure.ts";
 
 /** A column of a query's result: where it comes from (`table` 0 = an expression) and the oid of its type. */
@@ -28,9 +30,9 @@ export interface PostgresConnection extends Connection {
  */
 export function createConnector(
   url: string,
-  statementTimeoutMs: number,
+  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
 ): () => Promise<PostgresConnection> {
-  const { host, port, path } = readUrl(url);
+  const { host, port, path, ssl } = readUrl(url);
   const timeoutMs = limits.connectTimeoutMs / host.length;
   const addresses = host.map((name, index): Address => {
     return {
@@ -40,6 +42,7 @@ export function createConnector(
       path: path || null,
       statementTimeoutMs,
       timeoutMs,
+      openTls: ssl ? (openTls ?? null) : null,
     };
   });
   return async () => {
@@ -73,15 +76,45 @@ interface Address {
   readonly path: string | null;
   readonly statementTimeoutMs: number;
   readonly timeoutMs: number;
+  /** Null: the driver sees to TLS, where the URL asks for it. */
+  readonly openTls: OpenTlsSocket | null;
 }
 
 async function openAt(address: Address): Promise<PostgresConnection> {
   const { host, port, path } = address;
-  const socket = path ? net.connect({ path }) : net.connect({ host, port, noDelay: true });
+  if (address.openTls) return openOver(address, await openSecure(address, address.openTls));
+  return openOver(
+    address,
+    path ? net.connect({ path }) : net.connect({ host, port, noDelay: true }),
+  );
+}
+
+/** Asks the server for TLS and begins it, so that the driver gets a socket that is secure already. */
+async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
+  const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
+  const request = Buffer.alloc(8);
+  // The length of the message, and the number that asks for TLS.
+  request.writeUInt32BE(8, 0);
+  request.writeUInt32BE(80_877_103, 4);
+  socket.write(request);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  if (String(answer) !== "S") {
+    socket.destroy();
+    throw lostError("CONNECTION_CLOSED", "The database has no TLS, and its URL asks for it");
+  }
+  await socket.upgrade();
+  return socket;
+}
+
+async function openOver(
+  address: Address,
+  socket: net.Socket | TlsSocket,
+): Promise<PostgresConnection> {
   const opening = Promise.withResolvers<void>();
   // Kept for good: an error between two listeners of the driver must not end the process.
   socket.on("error", opening.reject);
-  socket.on("connect", opening.resolve);
+  if (address.openTls) opening.resolve();
+  else socket.on("connect", opening.resolve);
   const session = startSession(address, socket);
   const timer = setTimeout(() => {
     const error = lostError(
@@ -93,7 +126,8 @@ async function openAt(address: Address): Promise<PostgresConnection> {
   }, address.timeoutMs);
   try {
     await opening.promise;
-    await session.connection.run("select 1", [], false);
+    const { rows } = await session.connection.run(askSettings, [], false);
+    refuseForgetful(rows[0]!, session.settings);
     return session.connection;
   } catch (error) {
     session.connection.destroy();
@@ -103,7 +137,7 @@ async function openAt(address: Address): Promise<PostgresConnection> {
   }
 }
 
-function startSession(address: Address, socket: net.Socket) {
+function startSession(address: Address, socket: net.Socket | TlsSocket) {
   let alive = true;
   let handedOut = false;
   /** Rejects the one run that is under way. */
@@ -114,6 +148,7 @@ function startSession(address: Address, socket: net.Socket) {
 
   const client = postgres(address.url, {
     ...optionsFor(address.statementTimeoutMs),
+    ...(address.openTls && { ssl: false }),
     host: address.host,
     port: address.port,
     // The driver calls this at once when a session broke before it was ready: it would try for ever.
@@ -207,7 +242,24 @@ function startSession(address: Address, socket: net.Socket) {
       cut(lostError("CONNECTION_DESTROYED", "The connection to the database was cut"));
     },
   };
-  return { connection, cut };
+  return { connection, cut, settings: client.options.connection };
+}
+
+/** What decides the form in which values come. */
+const formSettings = ["TimeZone", "DateStyle", "IntervalStyle", "bytea_output"] as const;
+const askSettings = `select ${formSettings
+  .map((name) => `current_setting('${name}') as "${name}"`)
+  .join(", ")}`;
+
+/** A pooler that gives each transaction another session may forget what this one was opened with. */
+function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>): void {
+  const plain = (value: unknown): string => String(value).replaceAll(" ", "").toLowerCase();
+  const forgotten = formSettings.filter((name) => plain(found[name]) !== plain(asked[name]));
+  if (forgotten.length === 0) return;
+  const defaults = forgotten.map((name) => `alter role … set ${name} = '${String(asked[name])}'`);
+  throw new Error(
+    `The database, or a pooler before it, does not keep settings of the session; make them defaults: ${defaults.join("; ")}`,
+  );
 }
 
 /** Rows with what the driver tells of them. */

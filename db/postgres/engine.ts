@@ -13,7 +13,7 @@ import { failure } from "./failure.ts";
  * Rejects when it cannot be read; the server need not be there.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const openConnection = createConnector(url, options.statementTimeoutMs);
+  const openConnection = createConnector(url, options);
   /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
   let foldingCollation: string | null | undefined;
 
@@ -41,8 +41,11 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "begin isolation level read committed",
       `lock table ${name} in share row exclusive mode`,
     ],
-    createLedger:
-      "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
+    createLedger: {
+      jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
+      requests:
+        "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamptz(3) not null, answer text, unique (started_at, request_id))",
+    },
     failure,
     table: readTable,
     names: readNames,

@@ -55,8 +55,11 @@ export const open: OpenEngine = async (url, { decimals }) => {
     beginSnapshot: ["begin"],
     // There is one writer anyway.
     beginAlone: () => ["begin immediate"],
-    createLedger:
-      "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
+    createLedger: {
+      jobs: "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
+      requests:
+        "create table if not exists rowgate_requests (request_id varchar(64) not null primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamp not null, answer text, unique (started_at, request_id))",
+    },
     failure,
     table: readTable,
     names: readNames,

@@ -5,7 +5,7 @@
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError } from "../../core/errors.ts";
 import { claimInLedger, findInLedger, leaveInLedger } from "../../core/ledger.ts";
-import type { Json, Queries, Run, Session } from "../../core/ports.ts";
+import type { Json, Run, Session, Transaction } from "../../core/ports.ts";
 import type { Table } from "../../core/column.ts";
 import type { JobContext } from "../job-world.ts";
 import { createJudge, type FileRow, type Verdict } from "./judge-rows.ts";
@@ -30,13 +30,16 @@ const triesMax = 2;
 export async function commitImport(run: Run, context: JobContext): Promise<Json> {
   const { project, entity } = context;
   const session = project.db.session(Infinity);
-  const ledger = await session.ledger();
+  const ledger = await session.ledger("jobs");
   const entry = { ledger, jobId: run.job.id };
   const earlier = await findInLedger(session, entry);
   const result = earlier ?? (await commitOnce(run, context, { session, entry }));
   // Also for an earlier run, which may have died before it could say so.
-  const written = earlier === null ? session.written : new Set<Table>();
-  await project.cache.wrote(entity.write ? [...written, entity.write.table] : written);
+  const written = new Set(earlier === null ? session.written : []);
+  if (entity.write) written.add(entity.write.table);
+  // What its handlers wrote with SQL of their own, nobody knows any more.
+  if (entity.handlers.size > 0) written.add("unknown");
+  await project.cache.wrote(written);
   return result;
 }
 
@@ -92,7 +95,7 @@ interface Storing {
   readonly uploaded: UploadedRows;
 }
 
-async function storeAll(tx: Queries, storing: Storing): Promise<CommitResult> {
+async function storeAll(tx: Transaction, storing: Storing): Promise<CommitResult> {
   const { run, context, uploaded } = storing;
   const { files, project, entity, newId } = context;
   const key = `uploads/${project.name}/${run.job.id}.${newId()}.xlsx`;
@@ -112,14 +115,16 @@ async function storeAll(tx: Queries, storing: Storing): Promise<CommitResult> {
 }
 
 async function storeBatches(
-  tx: Queries,
+  tx: Transaction,
   { run, context, uploaded }: Storing,
   rejected: RejectedRows,
 ): Promise<Counts> {
-  const { entity, newId, now } = context;
+  const { entity, newId, now, log } = context;
   const { plan, columns, totalRows } = uploaded;
   const judge = createJudge({ entity, plan, columns, newId, lock: true });
-  const store = storeRows({ plan, columns, now });
+  const { job, signal } = run;
+  const options = { entity, plan, columns, newId, now, log, jobId: job.id, signal };
+  const store = storeRows(options);
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
   let processed = 0;
   run.progress(0, totalRows);
@@ -127,10 +132,19 @@ async function storeBatches(
     run.signal.throwIfAborted();
     const verdicts = await judge(tx, rows);
     refuseInvalid(rows, verdicts);
-    const { inserted, updated } = await store(tx, rows, verdicts);
+    const {
+      inserted,
+      updated,
+      rejected: refused,
+    } = await store(tx, rows, verdicts, (stored) => {
+      const done = stored.inserted + stored.updated + stored.rejected.length;
+      run.progress(processed + done, totalRows);
+    });
     const left = rows.filter((_, at) => verdicts[at]!.kind === "skip");
     counts.inserted += inserted;
     counts.updated += updated;
+    counts.failed += refused.length;
+    await rejected.add(refused);
     if (plan.strategy === "insert_only") {
       counts.failed += left.length;
       await rejected.add(left.map((row) => existing(row, plan)));

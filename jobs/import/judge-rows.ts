@@ -19,11 +19,23 @@ export interface FileRow {
 }
 
 export type Verdict =
-  | { readonly kind: "new"; readonly values: ReadonlyMap<Column, Scalar> }
-  | { readonly kind: "change"; readonly key: Scalar; readonly values: ReadonlyMap<Column, Scalar> }
+  | NewRow
+  | ChangedRow
   /** The record is there, and the strategy leaves it alone. */
   | { readonly kind: "skip" }
   | { readonly kind: "invalid"; readonly messages: readonly string[] };
+
+export interface NewRow {
+  readonly kind: "new";
+  readonly values: ReadonlyMap<Column, Scalar>;
+  /** What a client would have sent, by field. */
+  readonly body: Record<string, unknown>;
+}
+
+export interface ChangedRow extends Omit<NewRow, "kind"> {
+  readonly kind: "change";
+  readonly key: Scalar;
+}
 
 export interface JudgeOptions {
   readonly entity: Entity;
@@ -40,10 +52,10 @@ interface Case {
   /** What a client would have sent, by field. */
   readonly body: Record<string, unknown>;
   /** Fields whose cell is empty. */
-  readonly empty: Set<Column>;
+  readonly empty: Column[];
   readonly messages: string[];
   /** Names of fields about which something is said already. */
-  readonly faulty: Set<string>;
+  readonly faulty: string[];
   /** Null where the row has none, or a faulty one. */
   key: Key | null;
 }
@@ -72,14 +84,14 @@ export function createJudge(options: JudgeOptions) {
     const one: Case = {
       row,
       body: Object.create(null) as Record<string, unknown>,
-      empty: new Set(),
+      empty: [],
       messages: [],
-      faulty: new Set(),
+      faulty: [],
       key: null,
     };
     for (const column of columns) readCell(one, column);
     for (const column of plan.required)
-      if (one.empty.has(column)) addFault(one, column, "is required");
+      if (one.empty.includes(column)) addFault(one, column, "is required");
     one.key = keyOf(one);
     return one;
   }
@@ -89,12 +101,12 @@ export function createJudge(options: JudgeOptions) {
     if (typeof cell === "object" && cell !== null)
       return addFault(one, column, `the cell has no value: ${cell.error}`);
     const value = fieldValue(lookup ? lookup.name : column, cell, plan.words.get(column));
-    if (value === undefined || (lookup && String(value).trim() === "")) one.empty.add(column);
+    if (value === undefined || (lookup && String(value).trim() === "")) one.empty.push(column);
     else if (!lookup) one.body[column.name] = value;
     else {
       const found = names.find(lookup, cell);
       if (found.kind === "key") one.body[column.name] = found.key;
-      else if (found.kind === "none" && !lookup.isRequired) one.empty.add(column);
+      else if (found.kind === "none" && !lookup.isRequired) one.empty.push(column);
       else addFault(one, column, notFoundText(found.kind, cell));
     }
   }
@@ -102,7 +114,7 @@ export function createJudge(options: JudgeOptions) {
   /** What the rules would say of the field besides is no news. */
   function addFault({ messages, faulty }: Case, column: Column, message: string): void {
     messages.push(said(column, message));
-    faulty.add(column.name);
+    faulty.push(column.name);
   }
 
   /** The values that tell whether the record is there, as they would be stored. */
@@ -114,7 +126,10 @@ export function createJudge(options: JudgeOptions) {
     for (const column of upsertKeys.values()) {
       const value = checked.values.get(column) ?? null;
       if (value !== null) key.push(value);
-      else if (!one.faulty.has(column.name) && !Object.hasOwn(checked.errors ?? {}, column.name))
+      else if (
+        !one.faulty.includes(column.name) &&
+        !Object.hasOwn(checked.errors ?? {}, column.name)
+      )
         addFault(one, column, "is required: it tells which record is meant");
     }
     return key.length === upsertKeys.size && !checked.errors ? key : null;
@@ -122,7 +137,7 @@ export function createJudge(options: JudgeOptions) {
 
   function addErrors({ messages, faulty }: Case, errors: FieldErrors | null): void {
     for (const [name, texts] of Object.entries(errors ?? {})) {
-      if (faulty.has(name)) continue;
+      if (faulty.includes(name)) continue;
       for (const text of texts) {
         const message = said({ name }, text);
         if (!messages.includes(message)) messages.push(message);
@@ -171,9 +186,9 @@ export function createJudge(options: JudgeOptions) {
     addErrors(one, checked.errors);
     addErrors(one, errors);
     if (messages.length > 0) return { kind: "invalid", messages };
-    const values = new Map<Column, Scalar>(made === null ? [] : [[write.key, made]]);
-    for (const [column, value] of checked.values) values.set(column, value);
-    return { kind: "new", values };
+    const { values } = checked;
+    if (made !== null) values.set(write.key, made);
+    return { kind: "new", values, body };
   }
 
   function changeOf(one: Case, key: Scalar): Verdict {
@@ -187,7 +202,7 @@ export function createJudge(options: JudgeOptions) {
     if (messages.length > 0) return { kind: "invalid", messages };
     const values = new Map(checked.values);
     for (const column of upsertKeys.values()) values.delete(column);
-    return { kind: "change", key, values };
+    return { kind: "change", key, values, body };
   }
 
   return async function judge(queries: Queries, rows: readonly FileRow[]): Promise<Verdict[]> {

@@ -1,34 +1,47 @@
-/** Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Called by `commit.ts`. */
+/**
+ * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Rows whose event has
+ * handlers are stored one by one (`store-handled.ts`). Called by `commit.ts`.
+ */
 import type { Column } from "../../core/column.ts";
-import type { ImportPlan } from "../../core/entity.ts";
 import { AppError } from "../../core/errors.ts";
+import { hasHandlers } from "../../core/events.ts";
 import type { FileColumn } from "../../core/import-columns.ts";
-import type { Clock, Queries } from "../../core/ports.ts";
+import type { Queries, Transaction } from "../../core/ports.ts";
 import { createAudit, updateAudit } from "../../core/record.ts";
 import type { Scalar } from "../../core/statement.ts";
 import type { FileRow, Verdict } from "./judge-rows.ts";
+import type { RejectedRow } from "./rejected-rows.ts";
+import { type HandledRows, storeHandled } from "./store-handled.ts";
 
 type Values = ReadonlyMap<Column, Scalar>;
 
+export interface Stored {
+  inserted: number;
+  updated: number;
+  /** Rows that a handler refused; nothing of them is stored. */
+  readonly rejected: RejectedRow[];
+}
+
+/** `onRow` is told of each row that takes its own time. */
 type StoreRows = (
-  tx: Queries,
+  tx: Transaction,
   rows: readonly FileRow[],
   verdicts: readonly Verdict[],
-) => Promise<{ inserted: number; updated: number }>;
+  onRow: (stored: Stored) => void,
+) => Promise<Stored>;
 
-/**
- * For all batches of one transaction. Rejects with what the database refuses, in words that name the rows.
- * Handlers of components would get the rows here, before and after they are stored; `importConfig.runHooks` is refused until they can.
- */
-export function storeRows({
-  plan,
-  columns,
-  now,
-}: {
-  plan: ImportPlan;
-  columns: readonly FileColumn[];
-  now: Clock;
-}): StoreRows {
+export interface StoreRowsOptions extends HandledRows {
+  readonly columns: readonly FileColumn[];
+}
+
+/** For all batches of one transaction. Rejects with what the database refuses, in words that name the rows. */
+export function storeRows(options: StoreRowsOptions): StoreRows {
+  const { entity, plan, columns, now } = options;
+  const store = storeHandled(options);
+  const isHandled = {
+    new: hasHandlers(entity, "onBeforeInsert", "onAfterInsert"),
+    change: hasHandlers(entity, "onBeforeUpdate", "onAfterUpdate"),
+  };
   const given = { body: {}, now };
   const created = createAudit(plan, given);
   const optional = columns.filter(
@@ -81,10 +94,37 @@ export function storeRows({
     return changes.length;
   }
 
-  return async (tx, rows, verdicts) => {
+  /** Gives the verdicts that have no handlers. */
+  async function storeOneByOne(
+    tx: Transaction,
+    judged: readonly (readonly [FileRow, Verdict])[],
+    { stored, onRow }: { stored: Stored; onRow: (stored: Stored) => void },
+  ): Promise<Verdict[]> {
+    const others: Verdict[] = [];
+    for (const [row, verdict] of judged) {
+      const { kind } = verdict;
+      if (kind === "skip" || kind === "invalid" || !isHandled[kind]) {
+        others.push(verdict);
+        continue;
+      }
+      const refusal = await store(tx, row, verdict).catch((error: unknown) => {
+        throw refusalOf(error, [row], columns);
+      });
+      if (refusal) stored.rejected.push({ values: row.values, messages: saidOf(refusal, columns) });
+      else stored[kind === "new" ? "inserted" : "updated"] += 1;
+      onRow(stored);
+    }
+    return others;
+  }
+
+  return async (tx, rows, verdicts, onRow) => {
+    const stored: Stored = { inserted: 0, updated: 0, rejected: [] };
+    const judged = rows.map((row, at) => [row, verdicts[at]!] as const);
+    const others = await storeOneByOne(tx, judged, { stored, onRow });
     try {
-      const inserted = await insert(tx, verdicts);
-      return { inserted, updated: await change(tx, verdicts) };
+      stored.inserted += await insert(tx, others);
+      stored.updated += await change(tx, others);
+      return stored;
     } catch (error) {
       throw refusalOf(error, rows, columns);
     }
@@ -117,9 +157,19 @@ function refusalOf(
     const heading = headings.get(name);
     return heading === undefined ? [] : [`${heading}: ${messages.join(", ")}`];
   });
-  const place = `rows ${rows[0]!.rowIndex} to ${rows.at(-1)!.rowIndex}`;
+  const [first, last] = [rows[0]!.rowIndex, rows.at(-1)!.rowIndex];
+  const place = first === last ? `in row ${first}` : `among rows ${first} to ${last}`;
   const reason = [error.message, ...faults].join("; ");
-  return new AppError(error.kind, `Nothing was stored: among ${place}, ${reason}`, {
+  return new AppError(error.kind, `Nothing was stored: ${place}, ${reason}`, {
     cause: error,
   });
+}
+
+/** A refusal in the words of the handler, and its fields by their headings. */
+function saidOf({ message, errors }: AppError, columns: readonly FileColumn[]): string[] {
+  const headings = new Map(columns.map(({ column, heading }) => [column.name, heading]));
+  const faults = Object.entries(errors ?? {}).map(
+    ([name, messages]) => `${headings.get(name) ?? name}: ${messages.join(", ")}`,
+  );
+  return [message, ...faults];
 }

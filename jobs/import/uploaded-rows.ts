@@ -8,6 +8,7 @@ import type { JobContext } from "../job-world.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 import type { FileRow } from "./judge-rows.ts";
+import { oneAhead } from "../one-ahead.ts";
 import { withLocalCopy } from "./local-copy.ts";
 
 export interface UploadedRows {
@@ -33,7 +34,7 @@ export async function withUploadedRows<T>(
       const workbook = await openWorkbook(path, { bytesMax: plan.fileBytesMax });
       const { headings } = workbook;
       const { known: columns } = readHeadings(plan, headings);
-      const batches = () => inBatches(workbook.rows(), project.batchRows);
+      const batches = () => oneAhead(inBatches(workbook.rows(), project.batchRows));
       return work({ plan, headings, columns, totalRows, batches });
     });
   } catch (error) {

@@ -6,8 +6,9 @@ import { Worker } from "node:worker_threads";
 import { invalidFile } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { Files, Workbooks, WorkbookSketch } from "../../core/ports.ts";
-import { createTable } from "../workbook/create-table.ts";
-import type { FromInspection, Inspection } from "./inspect-thread.ts";
+import { blankWorkbook } from "./blank-workbook.ts";
+import type { Inspection } from "./inspect.ts";
+import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
 
 /** Objects of one inspection; what the reader holds beside them has limits of its own. */
@@ -18,13 +19,7 @@ export function createWorkbooks(files: Files): Workbooks {
   return {
     inspect: (key, options) =>
       inTurn(() => withLocalCopy({ files, key }, (path) => inspectApart({ path, ...options }))),
-    async blank(sheetName, headings) {
-      const columns = headings.map((heading) => ({ heading }));
-      const table = createTable("xlsx", { sheetName, columns });
-      const pieces: Uint8Array[] = [];
-      for await (const piece of table.write([])) pieces.push(piece);
-      return new Uint8Array(Buffer.concat(pieces));
-    },
+    blank: blankWorkbook,
   };
 }
 

@@ -34,10 +34,12 @@ const base = {
 
 async function compile(
   components: unknown,
-  load: { importComponent?: ImportComponent } = { importComponent },
+  { more = {}, ...load }: { importComponent?: ImportComponent; more?: object } = {
+    importComponent,
+  },
 ) {
   const files = filesOf({
-    "items.json": { ...base, components },
+    "items.json": { ...base, components, ...more },
     "components/code.ts": "",
     "components/deep/more.js": "",
     "components/empty.ts": "",
@@ -96,6 +98,27 @@ describe("components are", () => {
       "components.onBeforeAdjust never runs: adjust is switched off",
     );
     expect((await compile({ onAfterInsert: ["components/code.ts#check"] })).notices).toEqual([]);
+  });
+
+  const imports = (runHooks: boolean, action: object = { import: true }) => ({
+    importComponent,
+    more: { action, importConfig: { runHooks } },
+  });
+  test.each([
+    ["come with the rows of an import", imports(true), []],
+    ["do not come without runHooks", imports(false), [/onAfterUpdate never runs/]],
+    ["do not come without import", imports(true, { read: true }), [/onAfterUpdate never runs/]],
+  ])("that %s are told apart", async (_, load, expected) => {
+    const { notices } = await compile({ onAfterUpdate: ["components/code.ts#check"] }, load);
+    const told = notices.filter((notice) => notice.includes("components"));
+    expect(told).toEqual(expected.map((text) => expect.stringMatching(text)));
+  });
+
+  test("missed in a notice where the rows of an import should have some", async () => {
+    const { notices } = await compile({}, imports(true));
+    expect(notices).toContainEqual(
+      expect.stringContaining("importConfig.runHooks has no effect: components names no handler"),
+    );
   });
 });
 

@@ -559,12 +559,6 @@ const names: readonly Case[] = [
     "a field that a body may set",
   ],
   [
-    "handlers in an import",
-    { ...base, importConfig: { runHooks: true } },
-    "importConfig.runHooks",
-    "handlers are not available",
-  ],
-  [
     "an unknown id of a lookup",
     {
       ...base,

@@ -48,6 +48,7 @@ describe("a workflow", () => {
     expect(hooks.get("done")!.onAfter).toEqual([
       {
         label: "onAfter:call",
+        index: 0,
         method: "POST",
         url: ["https://a.example/"],
         headers: {},

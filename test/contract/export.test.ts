@@ -10,7 +10,7 @@ import { checkEnvelope } from "./cases.ts";
 import { items, shopOptions } from "./fixture.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { Answer } from "./harness.ts";
-import { type JobFixture, jobPlaces, openJobFixture } from "./job-places.ts";
+import { type JobFixture, jobAndFilePlaces, openJobFixture } from "./job-places.ts";
 
 const base = { tableName: "items", primaryKey: "item_id", hiddenFields: ["secret"] };
 const action = { export: true };
@@ -70,7 +70,7 @@ const recordsOf = (text: string): Record<string, unknown>[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-describe.each(jobPlaces)("export, %s", (place) => {
+describe.each(jobAndFilePlaces)("export, %s", (place) => {
   let shop: JobFixture;
   beforeAll(async () => {
     shop = await openJobFixture(place, {
@@ -83,7 +83,7 @@ describe.each(jobPlaces)("export, %s", (place) => {
   afterAll(() => shop?.close());
 
   const download = (endpoint: string, jobId: string, headers: Record<string, string> = {}) =>
-    shop.app.request(`/api/test/${endpoint}/export-download?job_id=${jobId}`, { headers });
+    shop.fetch(`/api/test/${endpoint}/export-download?job_id=${jobId}`, { headers });
 
   describe("export writes", () => {
     test("the fields of the table in their order, without the hidden ones", async () => {
@@ -357,7 +357,7 @@ describe.each(jobPlaces)("export, %s", (place) => {
         file_url: `/api/test/items/export-download?job_id=${jobId}`,
         timestamp: expect.any(String),
       });
-      expect((await shop.app.request(body.file_url)).status).toBe(200);
+      expect((await shop.fetch(body.file_url)).status).toBe(200);
     });
 
     test("export-status answers 200 and success false for a job that failed, and no word of the database's", async () => {

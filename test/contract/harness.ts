@@ -1,15 +1,32 @@
 /**
  * What contract tests talk to: the whole service over a fresh database of the engine that the Vitest project stands for.
  * Tables are declared once, in `tables.ts`'s words, and mean the same on all three engines; requests go straight into the
- * Hono app, without a socket. Close the fixture in `afterAll`.
+ * Hono app, without a socket, unless the project says that another module opens the service (`serviceOpener`). Close the fixture in `afterAll`.
  */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inject } from "vitest";
-import type { Hono } from "hono";
 import { createLog, type Logger } from "../../app/log.ts";
-import { openService } from "../../app/wire.ts";
+import type { ServiceOptions } from "../../app/wire.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type EngineName } from "../servers/session.ts";
 import { createTables, type FixtureTable } from "./tables.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The path of a module whose `openService` takes the place of the one in `app/wire.ts`: for services outside of this process. */
+    serviceOpener?: string;
+  }
+}
+
+/** What the tests need of a service. */
+interface OpenedService {
+  readonly ready: Promise<void>;
+  fetch(request: Request): Response | Promise<Response>;
+  close(): Promise<void>;
+}
 
 export interface FixtureOptions {
   /** In an order in which foreign keys find their tables. */
@@ -26,7 +43,7 @@ export interface FixtureOptions {
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Default: none. */
   readonly log?: Logger;
-  /** The service's environment; empty without it. */
+  /** The service's environment; without it nothing but a STORAGE_URL of its own. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the engine of the Vitest project. */
   readonly engine?: EngineName;
@@ -42,13 +59,14 @@ export interface Answer {
 
 export interface Fixture {
   readonly engine: EngineName;
-  readonly app: Hono;
   /** The configuration, as another process of the same installation has it. */
   readonly files: ReadonlyMap<string, string>;
   /** POSTs a JSON body to `/api/test/<path>`; a string is sent as it stands. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request; `path` from the root (`/health/live`). */
   request(path: string, init?: RequestInit): Promise<Answer>;
+  /** The same, for answers that are no JSON or whose bytes count. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Runs SQL on the database itself, past the service. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -62,16 +80,19 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   for (const text of statements) await session.run(text);
 
   const files = configFiles(database.url, options);
-  const service = await openService({
+  const ownFolder = join(tmpdir(), `rowgate-test-${randomUUID()}`);
+  const service = await openServiceWhere({
     files,
-    env: options.env ?? {},
+    env: { STORAGE_URL: `file:${ownFolder}`, ...options.env },
     log: options.log ?? createLog("silent"),
     importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
   });
   await service.ready;
 
+  const send = async (path: string, init?: RequestInit): Promise<Response> =>
+    service.fetch(new Request(`http://localhost${path}`, init));
   const request = async (path: string, init?: RequestInit): Promise<Answer> => {
-    const response = await service.app.request(path, init);
+    const response = await send(path, init);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     return {
@@ -83,9 +104,9 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
 
   return {
     engine,
-    app: service.app,
     files,
     request,
+    fetch: send,
     post: (path, body, headers) =>
       request(`/api/test/${path}`, {
         method: "POST",
@@ -99,8 +120,22 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
       await service.close();
       await session.close();
       await database.drop();
+      await rm(ownFolder, { recursive: true, force: true });
     },
   };
+}
+
+async function openServiceWhere(options: ServiceOptions): Promise<OpenedService> {
+  const opener = inject("serviceOpener");
+  if (opener !== undefined) {
+    const module = (await import(opener)) as {
+      openService(options: ServiceOptions): Promise<OpenedService>;
+    };
+    return module.openService(options);
+  }
+  const { openService } = await import("../../app/wire.ts");
+  const { app, ready, close } = await openService(options);
+  return { ready, fetch: (request) => app.fetch(request), close };
 }
 
 function configFiles(

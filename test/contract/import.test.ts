@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { checkEnvelope } from "./cases.ts";
 import type { Answer } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, jobPlaces, openJobFixture } from "./job-places.ts";
+import { type JobFixture, jobAndFilePlaces, openJobFixture } from "./job-places.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { FixtureTable } from "./tables.ts";
 
@@ -108,7 +108,7 @@ const setUp = (engine: EngineName) => [
   "insert into groups (group_id, name, code) values ('g4', 'Twice', 40)",
 ];
 
-describe.each(jobPlaces)("import, %s", (place) => {
+describe.each(jobAndFilePlaces)("import, %s", (place) => {
   let shop: JobFixture;
   let imports: Importer;
   beforeAll(async () => {
@@ -421,7 +421,7 @@ describe.each(jobPlaces)("import, %s", (place) => {
   });
 
   const rejectedRows = async (endpoint: string, jobId: string): Promise<unknown[][]> => {
-    const response = await shop.app.request(`/api/test/${endpoint}/import-errors?job_id=${jobId}`);
+    const response = await shop.fetch(`/api/test/${endpoint}/import-errors?job_id=${jobId}`);
     expect(response.status).toBe(200);
     return sheetOf(new Uint8Array(await response.arrayBuffer()));
   };
@@ -848,7 +848,7 @@ describe.each(jobPlaces)("import, %s", (place) => {
   });
 
   test("import-template gives a workbook with the headings that an import knows, and no rows", async () => {
-    const response = await shop.app.request("/api/test/goods/import-template");
+    const response = await shop.fetch("/api/test/goods/import-template");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-disposition")).toBe(
       "attachment; filename=goods-import.xlsx",

@@ -25,7 +25,7 @@ export async function workbookOf(
 
 export type Importer = ReturnType<typeof importerOf>;
 
-export function importerOf(fixture: Fixture) {
+export function importerOf(fixture: Pick<Fixture, "request" | "post">) {
   const send = (endpoint: string, body: FormData): Promise<Answer> =>
     fixture.request(`/api/test/${endpoint}/import-upload`, { method: "POST", body });
 

@@ -1,6 +1,6 @@
 /**
  * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
- * has the servers for. Files go to a folder that ends with the test file.
+ * has the servers for. Files go to a folder that ends with the test file; exports and imports are tried over a bucket too.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,16 +9,31 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import { startWorkerProcess } from "../jobs/worker-process.ts";
+import type { EngineName } from "../servers/session.ts";
+import { startBucket } from "../storage/own-bucket.ts";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
-export type JobPlace = "in the service" | "in a worker over Redis";
+type FolderPlace = "in the service" | "in a worker over Redis";
+export type JobPlace = FolderPlace | `${FolderPlace}, files in a bucket`;
 
 /** SQLite's run has no Redis. */
 export const jobPlaces: readonly JobPlace[] =
   inject("engine") === "sqlite" ? ["in the service"] : ["in the service", "in a worker over Redis"];
 
+const bucketPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
+  sqlite: ["in the service, files in a bucket"],
+  postgres: ["in a worker over Redis, files in a bucket"],
+  mysql: [],
+};
+
+/** Also where files are in a bucket, with the jobs in the service and in a worker. */
+export const jobAndFilePlaces: readonly JobPlace[] = [
+  ...jobPlaces,
+  ...bucketPlaces[inject("engine")],
+];
+
 export interface JobFixture extends Fixture {
-  /** Where the service keeps its files. */
+  /** Where the service keeps its files, unless they are in a bucket. */
   readonly filesFolder: string;
   /** GETs a path below `/api/test`. */
   get(path: string, init?: RequestInit): Promise<Answer>;
@@ -35,10 +50,11 @@ export async function openJobFixture(
   options: FixtureOptions,
 ): Promise<JobFixture> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-files-"));
-  const isRemote = place === "in a worker over Redis";
+  const isRemote = place.startsWith("in a worker over Redis");
+  const bucket = place.endsWith("in a bucket") ? await startBucket() : null;
   const env = {
     ...options.env,
-    STORAGE_URL: `file:${folder}`,
+    ...(bucket ? bucket.env : { STORAGE_URL: `file:${folder}` }),
     ...(isRemote
       ? { REDIS_URL: inject("serverUrls")!.redis!, JOBS_QUEUE: `test-${randomUUID()}` }
       : {}),
@@ -72,11 +88,12 @@ export async function openJobFixture(
       const status = await ended(endpoint, jobId);
       if (status.body.status !== "completed") throw new Error(JSON.stringify(status.body));
       const path = `/api/test/${endpoint}/export-download?job_id=${jobId}`;
-      return (await fixture.app.request(path)).text();
+      return (await fixture.fetch(path)).text();
     },
     async close() {
       await worker?.stop();
       await fixture.close();
+      await bucket?.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

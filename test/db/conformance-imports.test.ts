@@ -1,4 +1,4 @@
-/** What imports ask of a database, the same on every engine: changes of many rows at once, a table for oneself, and the ledger. */
+/** What imports ask of a database, the same on every engine: changes of many rows at once, a table for oneself, and the ledgers. */
 import { describe, expect, test } from "vitest";
 import type { Assignment, Scalar } from "../../core/statement.ts";
 import { equals } from "../../core/statement.ts";
@@ -114,15 +114,18 @@ describe("a transaction that is alone", () => {
   });
 });
 
-describe("the ledger", () => {
+describe.each([
+  { name: "jobs", columns: ["job_id", "result", "finished_at"] },
+  { name: "requests", columns: ["request_id", "body_hash", "claim", "started_at", "answer"] },
+] as const)("the ledger of $name", ({ name, columns }) => {
   test("is made when it is asked for, and found by all others", async () => {
-    const ledgers = await Promise.all([session(bench).ledger(), session(bench).ledger()]);
+    const ledgers = await Promise.all([session(bench).ledger(name), session(bench).ledger(name)]);
     const second = await reopen(bench, {});
-    const again = await second.session(Infinity).ledger();
+    const again = await second.session(Infinity).ledger(name);
     await second.close();
     for (const ledger of [...ledgers, again]) {
-      expect([...ledger.columns.keys()]).toEqual(["job_id", "result", "finished_at"]);
-      expect(ledger.primaryKey).toEqual(["job_id"]);
+      expect([...ledger.columns.keys()]).toEqual(columns);
+      expect(ledger.primaryKey).toEqual([columns[0]]);
       expect(ledger.transactional).toBe(true);
     }
   });

@@ -9,7 +9,9 @@ import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
 import { accept } from "../../core/values.ts";
+import { sourceOf } from "../../core/statement.ts";
 import { createCompiler } from "../../db/compile.ts";
+import { createDb } from "../../db/db.ts";
 import type { Connection, Engine, RawRow } from "../../db/engine.ts";
 import { open } from "../../db/postgres/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -288,6 +290,34 @@ describe("a connection", () => {
       await connection.run(`select ${n} as x`, [], true);
     expect(await preparedCount(connection)).toBe(limits.statementShapesMax);
     expect(await rows("select 17 as x", [], connection)).toEqual([{ x: 17 }]);
+  });
+
+  test("keeps no long list prepared, whose plan would be used on when the table has grown", async () => {
+    await rows("create table listed (id bigint primary key)");
+    const watched: Engine = { ...engine, connect: () => connect() };
+    const db = createDb(watched, { connectionsMax: 1, statementTimeoutMs: 0 });
+    const table = (await db.catalog.table("listed"))!;
+    const id = table.columns.get("id")!;
+    const find = (count: number) =>
+      db.session(Infinity).all({
+        kind: "select",
+        source: sourceOf(table),
+        columns: [id],
+        where: {
+          kind: "in",
+          column: id,
+          values: Array.from({ length: count }, (_, at) => BigInt(at)),
+          negated: false,
+        },
+        sort: [],
+        limit: null,
+        offset: 0,
+        lock: false,
+      });
+    await find(1_000);
+    expect(await preparedCount(opened[0]!)).toBe(0);
+    await find(10);
+    expect(await preparedCount(opened[0]!)).toBe(1);
   });
 
   test("refuses two statements in one text", async () => {

@@ -1,6 +1,6 @@
 /**
  * Every session of the database is killed twice a second while clients read and write: the service lives, answers with its envelope,
- * loses no accepted write, and is whole afterwards. The files beside this one run it on the engines that have sessions.
+ * loses no accepted write, does none twice that has a key, and is whole afterwards. The files beside this one run it on the engines that have sessions.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { type EngineName, openSession, type PlainSession } from "../servers/sess
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const loadMs = 20_000;
+const keyedLoadMs = 8_000;
 const killEveryMs = 500;
 const clients = 16;
 
@@ -95,6 +96,53 @@ export function testKilledSessions(
       expect(adjusts.accepted).toBeGreaterThan(0);
     },
   );
+
+  test(
+    "adjusts with an Idempotency-Key that are repeated until they succeed count once each",
+    { timeout: 60_000 },
+    async () => {
+      await session.run("UPDATE items SET stock = 0");
+      const endMs = performance.now() + keyedLoadMs;
+      let adjusted = 0;
+      let repeated = 0;
+      const client = async (at: number) => {
+        const body = { id: `item-${at % 4}`, adjustments: [{ field: "stock", value: 1 }] };
+        for (let round = 0; performance.now() < endMs; round++) {
+          const key = { "Idempotency-Key": `adjust-${at}-${round}` };
+          const adjust = () => service.post("items/adjust", body, key);
+          const tries = await insist(adjust);
+          // Once more, as by a client that does not know.
+          await insist(adjust);
+          adjusted++;
+          if (tries > 1) repeated++;
+        }
+      };
+      const killer = async () => {
+        while (performance.now() < endMs) {
+          await pause(100);
+          await killAll(session);
+        }
+      };
+      await Promise.all([killer(), ...Array.from({ length: clients }, (_, at) => client(at))]);
+      const [row] = await session.run("SELECT SUM(stock) AS total FROM items");
+      expect(Number(row?.["total"])).toBe(adjusted);
+      expect(repeated).toBeGreaterThan(0);
+    },
+  );
+}
+
+/** Repeats the request until it has succeeded; how often it was sent. */
+async function insist(
+  ask: () => Promise<{ status: number; body: Record<string, unknown> }>,
+): Promise<number> {
+  for (let tries = 1; tries < 1_000; tries++) {
+    const { status, body } = await ask();
+    if (status === 200) return tries;
+    expect([409, 503], JSON.stringify(body)).toContain(status);
+    if (status === 409) expect(body["error"]).toBe("Request in progress");
+    await pause(status === 409 ? 200 : 20);
+  }
+  throw new Error("The request was never answered with success");
 }
 
 function requests(id: string, round: number): [path: string, body: object] {

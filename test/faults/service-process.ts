@@ -9,22 +9,43 @@ export interface ServiceProcess {
   readonly process: ChildProcess;
   /** What it wrote to standard error so far. */
   errors(): string;
-  post(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
   stop(): Promise<void>;
+}
+
+export interface ServiceProcessOptions {
+  /** Beside the environment of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A command that runs the command line after it, in the same process. */
+  readonly within?: readonly string[];
 }
 
 /** Serves the configuration files (path below the project `test` -> content) on a free port; resolves when it listens. */
 export async function startService(
   files: Readonly<Record<string, object>>,
+  { env = {}, within = [] }: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-config-"));
+  const kept = join(folder, ".kept");
   await mkdir(join(folder, "test"));
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(folder, "test", name), JSON.stringify(content));
   }
   const cli = join(import.meta.dirname, "../../app/cli.ts");
-  const child = spawn(process.execPath, [cli, "serve"], {
-    env: { ...process.env, CONFIG_DIR: folder, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "fatal" },
+  const own = {
+    CONFIG_DIR: folder,
+    STORAGE_URL: `file:${kept}`,
+    PORT: "0",
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "fatal",
+  };
+  const [program = "", ...args] = [...within, process.execPath, cli, "serve"];
+  const child = spawn(program, args, {
+    env: { ...process.env, ...own, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let errors = "";
@@ -42,17 +63,16 @@ export async function startService(
     origin,
     process: child,
     errors: () => errors,
-    async post(path, body) {
-      const headers = { "Content-Type": "application/json" };
+    async post(path, body, headers = {}) {
       const response = await fetch(`${origin}/api/test/${path}`, {
         method: "POST",
-        headers,
+        headers: { "Content-Type": "application/json", ...headers },
         body: JSON.stringify(body),
       });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     },
     async stop() {
-      if (child.exitCode === null) {
+      if (child.exitCode === null && child.signalCode === null) {
         const exited = new Promise((resolve) => child.once("exit", resolve));
         child.kill("SIGTERM");
         await exited;

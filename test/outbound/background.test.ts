@@ -8,6 +8,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const callTo = (url: string): HookCall => ({
+  id: url,
+  place: { project: "test", endpoint: "orders", status: "sent", hook: "onAfter:tell", index: 0 },
   label: `orders onAfter:${url}`,
   requestId: "r1",
   request: { method: "POST", url, headers: { "Idempotency-Key": url }, body: null, timeoutMs: 1 },
@@ -42,7 +44,7 @@ const dayMs = 86_400_000;
 describe("a call", () => {
   test("that succeeds is made once", async () => {
     const { sent, outbound } = answering(204);
-    createBackground(outbound, lines().log).add(callTo("a"));
+    createBackground(outbound, lines().log).add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
     expect(sent).toHaveLength(1);
   });
@@ -51,7 +53,7 @@ describe("a call", () => {
     "that ends with %s is made again, with the same key, until it succeeds",
     async (first) => {
       const { sent, outbound } = answering(first, 200);
-      createBackground(outbound, lines().log).add(callTo("a"));
+      createBackground(outbound, lines().log).add([callTo("a")]);
       await vi.advanceTimersByTimeAsync(limits.hookRetryFirstMs - 1);
       expect(sent).toHaveLength(1);
       await vi.advanceTimersByTimeAsync(1);
@@ -63,7 +65,7 @@ describe("a call", () => {
   test.each([[302], [400], [404], [422]])("that ends with %i is not made again", async (status) => {
     const { sent, outbound } = answering(status);
     const { written, log } = lines();
-    createBackground(outbound, log).add(callTo("a"));
+    createBackground(outbound, log).add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
     expect(sent).toHaveLength(1);
     expect(written).toEqual(["A hook failed and is given up"]);
@@ -72,9 +74,9 @@ describe("a call", () => {
   test("that always fails is given up after its last try", async () => {
     const { sent, outbound } = answering("breaks");
     const { written, log } = lines();
-    createBackground(outbound, log).add(callTo("a"));
+    createBackground(outbound, log).add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
-    expect(sent).toHaveLength(limits.hookTriesMax);
+    expect(sent).toHaveLength(limits.hookOwnTriesMax);
     expect(written.at(-1)).toBe("A hook failed and is given up");
   });
 });
@@ -94,7 +96,7 @@ describe("many calls", () => {
       },
     };
     const background = createBackground(outbound, lines().log);
-    for (let at = 0; at < 100; at++) background.add(callTo(String(at)));
+    for (let at = 0; at < 100; at++) background.add([callTo(String(at))]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect({ most, made }).toEqual({ most: limits.hookCallsAtOnceMax, made: 100 });
   });
@@ -104,7 +106,7 @@ describe("many calls", () => {
     const { written, log } = lines();
     const background = createBackground(outbound, log);
     const taken = limits.hookCallsAtOnceMax + limits.hookCallsWaitingMax;
-    for (let at = 0; at < taken + 1; at++) background.add(callTo(String(at)));
+    for (let at = 0; at < taken + 1; at++) background.add([callTo(String(at))]);
     expect(written).toEqual(["A hook is not called: too many are waiting"]);
     const drained = background.drain(0);
     await vi.advanceTimersByTimeAsync(1);
@@ -123,7 +125,7 @@ describe("the end of the service", () => {
       },
     };
     const background = createBackground(outbound, lines().log);
-    background.add(callTo("a"));
+    background.add([callTo("a")]);
     const drained = background.drain(performance.now() + 1_000);
     await vi.advanceTimersByTimeAsync(600);
     await drained;
@@ -134,7 +136,7 @@ describe("the end of the service", () => {
     const { outbound } = answering("hangs");
     const { written, log } = lines();
     const background = createBackground(outbound, log);
-    for (let at = 0; at < limits.hookCallsAtOnceMax + 3; at++) background.add(callTo(String(at)));
+    for (let at = 0; at < limits.hookCallsAtOnceMax + 3; at++) background.add([callTo(String(at))]);
     const drained = background.drain(performance.now() + 1_000);
     await vi.advanceTimersByTimeAsync(1_000);
     await drained;
@@ -146,7 +148,7 @@ describe("the end of the service", () => {
     const { sent, outbound } = answering(200);
     const background = createBackground(outbound, lines().log);
     await background.drain(0);
-    background.add(callTo("a"));
+    background.add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
     expect(sent).toHaveLength(0);
   });
@@ -154,7 +156,7 @@ describe("the end of the service", () => {
   test("cuts the pause before another try short", async () => {
     const { sent, outbound } = answering("breaks");
     const background = createBackground(outbound, lines().log);
-    background.add(callTo("a"));
+    background.add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(1);
     const drained = background.drain(performance.now() + 100);
     await vi.advanceTimersByTimeAsync(100);

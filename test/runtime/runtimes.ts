@@ -2,38 +2,86 @@
  * Where the programs of the three runtimes are, and how each runs a .ts file. Bun and Deno come from the
  * package.json in `programs/`, apart from the project's packages; they are called directly, because install scripts do not run.
  */
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 
-/** The folder into which `npm ci` puts Bun and Deno. */
+/** The folder into which `npm ci` puts Bun, Deno and the newest Node. */
 export const programs = join(import.meta.dirname, "programs");
 
 export type Runtime = "node" | "bun" | "deno";
 
+const root = join(import.meta.dirname, "../..");
+
+type Command = readonly [program: string, ...args: string[]];
+
 /** The command line that runs a .ts file which talks to these hosts; null when the runtime is not installed. */
-export function commandFor(
-  runtime: Runtime,
-  hosts: readonly string[] = [],
-): readonly [program: string, ...args: string[]] | null {
+export function commandFor(runtime: Runtime, hosts: readonly string[] = []): Command | null {
   if (runtime === "node") return [process.execPath];
-  const pattern = runtime === "bun" ? "@oven/*/bin/bun{,.exe}" : "@deno/*/deno{,.exe}";
-  const [program] = globSync(`node_modules/${pattern}`, { cwd: programs });
-  if (!program) return null;
-  const path = join(programs, program);
-  return runtime === "bun" ? [path] : [path, "run", ...denoGrants(hosts)];
+  const program = installed(runtime);
+  return program ? [program, ...argsFor(runtime, grants({ hosts, reads: [], writes: [] }))] : null;
 }
 
-/** All that the service needs on Deno: its sockets and files, the native SQLite driver, and what drivers ask of the host. */
-function denoGrants(hosts: readonly string[]): string[] {
-  const root = join(import.meta.dirname, "../..");
+/**
+ * The command line that runs `app/cli.ts` with this environment, with the runtime of the PATH before that of `programs/`;
+ * null when there is neither.
+ */
+export function rowgateCommand(
+  runtime: Exclude<Runtime, "node">,
+  env: Readonly<Record<string, string | undefined>>,
+): Command | null {
+  const program = onPath(runtime, env["PATH"] ?? "") ?? installed(runtime);
+  if (!program) return null;
+  const storage = env["STORAGE_URL"] || "file:./data/files";
+  const writes = storage.startsWith("file:") ? [resolve(storage.slice("file:".length))] : [];
+  const reads = [resolve(env["CONFIG_DIR"] || "configs")];
+  return [program, ...argsFor(runtime, grants({ hosts: [], reads, writes }))];
+}
+
+/** The newest Node that npm has; null when it is not installed. */
+export function newestNode(): string | null {
+  const [program] = globSync("node_modules/node-*/bin/node{,.exe}", { cwd: programs });
+  return program ? join(programs, program) : null;
+}
+
+function installed(runtime: Exclude<Runtime, "node">): string | null {
+  const pattern = runtime === "bun" ? "@oven/*/bin/bun{,.exe}" : "@deno/*/deno{,.exe}";
+  const [program] = globSync(`node_modules/${pattern}`, { cwd: programs });
+  return program ? join(programs, program) : null;
+}
+
+function onPath(runtime: string, path: string): string | null {
+  const names = process.platform === "win32" ? [`${runtime}.exe`] : [runtime];
+  const places = path.split(delimiter).filter((folder) => folder !== "");
+  const found = places.flatMap((folder) => names.map((name) => join(folder, name)));
+  return found.find((file) => existsSync(file)) ?? null;
+}
+
+/** Bun would read `.env` by itself, and mean another environment than Node and Deno. */
+const argsFor = (runtime: Runtime, denoGrants: readonly string[]): string[] =>
+  runtime === "bun" ? ["--no-env-file"] : ["run", ...denoGrants];
+
+interface Reach {
+  /** None: all. */
+  readonly hosts: readonly string[];
+  /** Beside the project's own folder and that of temporary files. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/**
+ * All that the service needs on Deno: its sockets and files, and the native driver of SQLite, which opens its files itself.
+ * The logs name the host; UUIDs of version 1 in a package, and the driver's search for its program, ask the rest. Keep in step
+ * with docs/runtimes.md.
+ */
+function grants({ hosts, reads, writes }: Reach): string[] {
   return [
     "--no-prompt",
-    `--allow-net=${hosts.join(",")}`,
-    `--allow-read=${root},${tmpdir()}`,
-    `--allow-write=${tmpdir()}`,
-    `--allow-ffi=${join(root, "node_modules")}`,
+    hosts.length > 0 ? `--allow-net=${hosts.join(",")}` : "--allow-net",
     "--allow-env",
-    "--allow-sys",
+    `--allow-read=${[root, tmpdir(), ...reads, ...writes].join(",")}`,
+    `--allow-write=${[tmpdir(), ...writes].join(",")}`,
+    "--allow-sys=hostname,cpus,networkInterfaces",
+    `--allow-ffi=${join(root, "node_modules/better-sqlite3")}`,
   ];
 }

@@ -1,7 +1,8 @@
 /** What the cache may expect of a store, held against each of them; and the bound of the one in memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { openStores, type Stores } from "../../app/stores/open.ts";
+import { openStores } from "../../app/stores/open.ts";
+import type { Stores } from "../../app/stores/stores.ts";
 import { createMemoryCache } from "../../app/stores/memory-cache.ts";
 import type { CacheStore } from "../../core/ports.ts";
 

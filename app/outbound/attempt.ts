@@ -1,0 +1,22 @@
+/** One try of a call that nobody waits for, and what its outcome means. Called by `background.ts` and `app/open-hooks.ts`. */
+import type { HookFailure } from "../../core/hook-queue.ts";
+import type { Outbound, OutboundRequest } from "../../core/ports.ts";
+
+/** Null when the call succeeded. Never rejects. */
+export async function attempt(
+  outbound: Outbound,
+  request: OutboundRequest,
+  signal: AbortSignal,
+): Promise<HookFailure | null> {
+  try {
+    const { status } = await outbound.send(request, signal);
+    if (status >= 200 && status <= 299) return null;
+    return { error: new Error(`The hook answered ${status}`), isFinal: !isPassing(status) };
+  } catch (error) {
+    return { error, isFinal: false };
+  }
+}
+
+/** Whether the same call may succeed later: anything else that the service answers is its last word. */
+const isPassing = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429;

@@ -1,0 +1,78 @@
+/**
+ * What STORAGE_URL says: a folder, or a bucket of an S3-compatible service. Only reads the text; `jobs/open-files.ts` opens the place.
+ * Called by `app/env.ts`.
+ */
+
+export interface FolderPlace {
+  readonly kind: "folder";
+  /** As written: absolute, or from the working directory. */
+  readonly path: string;
+}
+
+export interface BucketPlace {
+  readonly kind: "bucket";
+  /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`. */
+  readonly url: string;
+  readonly region: string;
+  /** What every key begins with: empty, or ends with `/`. */
+  readonly prefix: string;
+}
+
+export interface BucketKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of keys that somebody lent for a while. */
+  readonly sessionToken?: string | undefined;
+}
+
+/** Where files are kept, with all that it takes to get at them. */
+export type Storage = FolderPlace | (BucketPlace & { readonly keys: BucketKeys });
+
+const folderFault = "must be a folder such as file:./data/files, or a bucket such as s3://bucket";
+const bucketShape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const prefixShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/;
+const parameterNames = ["region", "endpoint", "pathStyle"];
+
+/**
+ * `file:./data/files`, or `s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.internal:9000&pathStyle=true`. Without a region it
+ * is us-east-1, without an endpoint AWS. A text instead of a place says what is wrong, and repeats nothing of the URL.
+ */
+export function parseStorageUrl(text: string): FolderPlace | BucketPlace | string {
+  const path = /^file:(?:\/\/(?=[/.]))?(.+)$/i.exec(text)?.[1];
+  if (path !== undefined) return { kind: "folder", path };
+  const url = /^s3:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  return url ? bucketOf(url) : folderFault;
+}
+
+function bucketOf({ username, password, host, pathname, searchParams }: URL): BucketPlace | string {
+  if (username + password !== "")
+    return "must hold no credentials; they belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  if (!bucketShape.test(host)) return "must name a bucket, such as s3://bucket";
+  const prefix = pathname.replace(/^\/+|\/+$/g, "").replace(/.$/, "$&/");
+  if (!prefixShape.test(prefix))
+    return "must have a prefix of letters, digits, ., - and _ between slashes";
+  if ([...searchParams.keys()].some((name) => !parameterNames.includes(name)))
+    return `knows only the parameters ${parameterNames.join(", ")}`;
+  const region = searchParams.get("region") ?? "us-east-1";
+  if (!/^[a-z0-9-]{1,64}$/.test(region)) return "must name a region such as eu-central-1";
+  const given = searchParams.get("endpoint");
+  const endpoint = endpointOf(given ?? `https://s3.${region}.amazonaws.com`);
+  if (!endpoint) return "must have an endpoint such as https://minio.internal:9000";
+  const pathStyle = searchParams.get("pathStyle");
+  if (pathStyle !== null && !/^(true|false)$/.test(pathStyle))
+    return "must have true or false as pathStyle";
+  // Certificates of hosts end at the first dot; and other services than AWS seldom have a host for each bucket.
+  const isInPath = pathStyle === null ? given !== null || host.includes(".") : pathStyle === "true";
+  const address = isInPath
+    ? `${endpoint.href}/${host}`
+    : endpoint.href.replace("://", `://${host}.`);
+  return { kind: "bucket", url: address, region, prefix };
+}
+
+/** `href`: without a slash at the end. */
+function endpointOf(text: string): { href: string } | null {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
+  const { username, password, search, hash, href } = new URL(text);
+  if (username + password + search + hash !== "") return null;
+  return { href: href.replace(/\/+$/, "") };
+}

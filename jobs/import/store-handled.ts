@@ -1,0 +1,171 @@
+/**
+ * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
+ * handler refuses it, or leaves data that the rules refuse, that row alone is undone. Called by `store-rows.ts`.
+ */
+import type { Column } from "../../core/column.ts";
+import type { Entity, ImportPlan } from "../../core/entity.ts";
+import { AppError, unavailable, validationFailed } from "../../core/errors.ts";
+import { type Handled, runAfter, runBefore } from "../../core/events.ts";
+import { limits } from "../../core/limits.ts";
+import type { Clock, Log, NewId, Queries, Transaction } from "../../core/ports.ts";
+import {
+  insertOf,
+  lockRecord,
+  noSuchRecord,
+  readBack,
+  type RecordPlan,
+  recordPlan,
+  updateAudit,
+} from "../../core/record.ts";
+import type { Assignment, Scalar } from "../../core/statement.ts";
+import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
+
+export interface HandledRows {
+  readonly entity: Entity;
+  readonly plan: ImportPlan;
+  readonly newId: NewId;
+  readonly now: Clock;
+  readonly log: Log;
+  readonly jobId: string;
+  /** Aborted when the commit should end. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves with the refusal of the row's handlers, or null when it is stored. Rejects with what ends the commit: what the database refuses,
+ * a handler that breaks, and `unavailable` for one that takes longer than `limits.importHandlersMs`.
+ */
+export type StoreHandled = (
+  tx: Transaction,
+  row: FileRow,
+  verdict: NewRow | ChangedRow,
+) => Promise<AppError | null>;
+
+export function storeHandled(rows: HandledRows): StoreHandled {
+  const { entity, jobId, log, signal } = rows;
+  const plan = planOf(entity);
+
+  return async (tx, { rowIndex }, verdict) => {
+    const handled: Handled = {
+      entity,
+      options: {},
+      log: logOf(log, { job: jobId, row: rowIndex }),
+      deadlineAtMs: performance.now() + limits.importHandlersMs,
+    };
+    const store = () =>
+      verdict.kind === "new"
+        ? insert(tx, verdict, { rows, plan, handled })
+        : change(tx, verdict, { rows, plan, handled });
+    try {
+      await tx.part(() => inTime(store(), { signal, rowIndex }));
+      return null;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "rejectedByHook") return error;
+      throw error;
+    }
+  };
+}
+
+function planOf(entity: Entity): RecordPlan {
+  const plan = recordPlan(entity);
+  if (!plan) throw new Error(`${entity.name} has no records to store`);
+  return plan;
+}
+
+interface Storing {
+  readonly rows: HandledRows;
+  readonly plan: RecordPlan;
+  readonly handled: Handled;
+}
+
+async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<void> {
+  const { rows, plan, handled } = storing;
+  const { entity, newId, now } = rows;
+  const { keyColumns } = rows.plan;
+  const data = await runBefore(handled, tx, { event: "onBeforeInsert", data: body });
+  const call = { entity, body: data, newId, now };
+  const statement = ruled(() => insertOf(call, { ...plan, keyColumns }));
+  const [row] = await tx.insert(statement);
+  if (!row) throw new Error("The database stored a row and did not answer it");
+  const record = await readBack(row, plan, tx);
+  await runAfter(handled, tx, { event: "onAfterInsert", data, record });
+}
+
+async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promise<void> {
+  const { rows, plan, handled } = storing;
+  const { table, key, shown } = plan.write;
+  const { entity, now } = rows;
+  const oldRecord = await lockRecord({ entity, ifMatch: null }, plan, verdict.key, tx);
+  const sent = { ...verdict.body, [key.name]: oldRecord[key.name] ?? verdict.key };
+  const data = await runBefore(handled, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
+  const values = ruled(() => changesOf(rows, sent, data));
+  const set: Assignment[] = [...values].map(([column, value]) => ({ kind: "set", column, value }));
+  set.push(...updateAudit(plan, { body: data, now }));
+  const returning = [...shown.values()];
+  const statement = { kind: "update", table, key, keyValue: verdict.key, guard: null } as const;
+  const row = set.length > 0 ? await tx.updateOne({ ...statement, set, returning }) : oldRecord;
+  // A handler's own SQL may have removed it.
+  if (!row) throw noSuchRecord(entity);
+  const record = await readBack(row, plan, tx);
+  await runAfter(handled, tx, { event: "onAfterUpdate", data, oldRecord, record });
+}
+
+/** The key's own columns found the record: they are written only where a handler changes them. */
+function changesOf(
+  { entity, plan: { write, upsertKeys } }: HandledRows,
+  sent: Record<string, unknown>,
+  data: Record<string, unknown>,
+): Map<Column, Scalar> {
+  const { values, errors } = entity.rules.check(data, "update", write.writable);
+  if (errors) throw validationFailed(errors);
+  const changes = new Map(values);
+  for (const [name, column] of upsertKeys) if (data[name] === sent[name]) changes.delete(column);
+  return changes;
+}
+
+/** The row was valid, so whatever the rules refuse now came from a handler. */
+function ruled<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    const isRefusal = error instanceof AppError && error.errors !== undefined;
+    if (!isRefusal) throw error;
+    const message = "A handler left data that is not valid";
+    throw new AppError("rejectedByHook", message, { errors: error.errors, cause: error });
+  }
+}
+
+/** A handler that never ends must hold neither the transaction nor the end of the job. */
+async function inTime(
+  work: Promise<void>,
+  { signal, rowIndex }: { signal: AbortSignal; rowIndex: number },
+): Promise<void> {
+  let stop = (): void => {};
+  const ended = new Promise<never>((_, reject) => {
+    const overdue = `Nothing was stored: the handlers of row ${rowIndex} took too long`;
+    const timer = setTimeout(() => reject(unavailable(overdue)), limits.importHandlersMs);
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    stop = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    };
+  });
+  try {
+    await Promise.race([work, ended]);
+  } finally {
+    stop();
+    // What it still says has no one to hear it.
+    work.catch(() => undefined);
+  }
+}
+
+/** Lines that say which row of which job they are about. */
+function logOf(log: Log, about: object): Log {
+  return {
+    debug: (fields, message) => log.debug({ ...about, ...fields }, message),
+    info: (fields, message) => log.info({ ...about, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...about, ...fields }, message),
+    error: (fields, message) => log.error({ ...about, ...fields }, message),
+  };
+}

@@ -1,0 +1,3 @@
+import { testLostCommits } from "./lost-commits.ts";
+
+testLostCommits("postgres", (fromServer) => fromServer.includes("COMMIT"));

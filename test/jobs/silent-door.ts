@@ -1,0 +1,52 @@
+/** A port that passes everything on to a server, and can fall silent: connections stay open, new ones are taken, and nobody answers. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export interface SilentDoor {
+  /** The server's URL, with the port of the door. */
+  readonly url: string;
+  silence(): void;
+  /** What was held back is passed on. */
+  goOn(): void;
+  stop(): Promise<void>;
+}
+
+export async function startSilentDoor(serverUrl: string): Promise<SilentDoor> {
+  const { hostname, port } = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+
+  const server = createServer((client) => {
+    const behind = connect(Number(port), hostname);
+    const pass = (from: Socket, to: Socket) => {
+      sockets.add(from);
+      from.on("data", (chunk) => to.write(chunk));
+      from.on("error", () => to.destroy());
+      from.on("close", () => (sockets.delete(from), to.destroy()));
+      if (isSilent) from.pause();
+    };
+    pass(client, behind);
+    pass(behind, client);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(serverUrl);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.pause();
+    },
+    goOn() {
+      isSilent = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async stop() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** Files in a bucket on Node, Bun and Deno: a large one is written and read back by streams. Workers have tests of their own. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runAside } from "../run-aside.ts";
+import { type OwnBucket, startBucket } from "../storage/own-bucket.ts";
+import { commandFor, type Runtime } from "./runtimes.ts";
+
+let bucket: OwnBucket;
+beforeAll(async () => {
+  bucket = await startBucket();
+});
+afterAll(() => bucket?.stop());
+
+test.each<Runtime>(["node", "bun", "deno"])(
+  "20 MB go into a bucket and back on %s",
+  async (name) => {
+    const { url, keys } = bucket.address;
+    const [program, ...args] = commandFor(name, [new URL(url).host])!;
+    const script = join(import.meta.dirname, "../storage/large-file.ts");
+    const { stdout, stderr, status } = await runAside(program, [
+      ...args,
+      script,
+      url,
+      keys.accessKeyId,
+      "20",
+    ]);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(Number(stdout)).toBeGreaterThan(0);
+  },
+);

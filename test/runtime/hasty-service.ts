@@ -1,0 +1,17 @@
+/** `rowgate serve` with short time-outs for clients, so that tests need not wait for the real ones. */
+import { importFrom, readConfigFiles } from "../../app/config-files.ts";
+import { openService } from "../../app/wire.ts";
+
+const configDir = process.env["CONFIG_DIR"]!;
+const service = await openService({
+  files: await readConfigFiles(configDir),
+  env: process.env,
+  importComponent: importFrom(configDir),
+});
+const { listen } = await ("Bun" in globalThis
+  ? import("../../app/bun.ts")
+  : import("../../app/node.ts"));
+const timeouts = { headersTimeoutMs: 1_000, bodyTimeoutMs: 2_000, uploadReadMs: 1_000 };
+const { url, stop } = await listen(service, timeouts);
+process.once("SIGTERM", () => void stop().then(() => process.exit(0)));
+process.stdout.write(`Rowgate listens on ${url}\n`);

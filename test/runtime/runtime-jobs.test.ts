@@ -1,0 +1,126 @@
+/** Jobs with the service on one runtime and the worker on another: what one leaves in Redis and in the files, the other takes up. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createTables } from "../contract/tables.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+import { commandFor, type Runtime } from "./runtimes.ts";
+
+const goods = { tableName: "goods", action: { read: true, export: true, import: true } };
+
+let database: FreshDatabase;
+let folder = "";
+beforeAll(async () => {
+  database = await freshDatabase("postgres");
+  const session = await openSession("postgres", database.url);
+  const columns = { id: "key", name: "text(40)" } as const;
+  for (const text of createTables("postgres", [{ name: "goods", columns }]))
+    await session.run(text);
+  await session.run(
+    "INSERT INTO goods SELECT 'k' || i, 'Thing ' || i FROM generate_series(1, 500) i",
+  );
+  await session.close();
+  folder = await mkdtemp(join(tmpdir(), "rowgate-test-runtime-jobs-"));
+  await mkdir(join(folder, "configs/shop"), { recursive: true });
+  const project = { database: { url: database.url } };
+  await writeFile(join(folder, "configs/shop/project.json"), JSON.stringify(project));
+  await writeFile(join(folder, "configs/shop/goods.json"), JSON.stringify(goods));
+});
+afterAll(async () => {
+  if (folder) await rm(folder, { recursive: true, force: true });
+  await database?.drop();
+});
+
+test.each<[service: Runtime, worker: Runtime]>([
+  ["bun", "bun"],
+  ["deno", "deno"],
+  ["bun", "node"],
+  ["node", "deno"],
+  ["deno", "bun"],
+])("a service on %s has its export and its import done by a worker on %s", async (...pair) => {
+  const [service, worker] = pair;
+  const env = { REDIS_URL: inject("serverUrls")!.redis!, JOBS_QUEUE: `test-${randomUUID()}` };
+  const serving = await start(service, "serve", env);
+  const working = await start(worker, "worker", env);
+  try {
+    const goodsUrl = `${serving.origin}/api/shop/goods`;
+    const exported = await ended(goodsUrl, "export", await post(`${goodsUrl}/export`, {}));
+    expect(exported).toMatchObject({ status: "completed" });
+    const file = await fetch(serving.origin + exported["file_url"]).then((one) => one.blob());
+
+    const form = new FormData();
+    form.set("file", file, "goods.xlsx");
+    const upload = await fetch(`${goodsUrl}/import-upload`, { method: "POST", body: form });
+    const { upload_id } = (await upload.json()) as Body;
+    const asked = await post(`${goodsUrl}/import-preview`, { upload_id });
+    const preview = await ended(goodsUrl, "import", asked);
+    expect(preview).toMatchObject({ status: "preview_ok", summary: { valid: 500 } });
+  } finally {
+    serving.process.kill("SIGTERM");
+    working.process.kill("SIGTERM");
+  }
+  expect([await serving.exit, await working.exit]).toEqual([0, 0]);
+});
+
+type Body = Record<string, string>;
+
+interface Running {
+  readonly origin: string;
+  readonly process: ChildProcess;
+  readonly exit: Promise<number | null>;
+}
+
+/** Resolves when it is ready; the origin of a worker is empty. */
+async function start(
+  runtime: Runtime,
+  command: "serve" | "worker",
+  env: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const [program, ...args] = commandFor(runtime)!;
+  const root = join(import.meta.dirname, "../..");
+  const child = spawn(program, [...args, join(root, "app/cli.ts"), command], {
+    cwd: root,
+    env: {
+      ...process.env,
+      CONFIG_DIR: join(folder, "configs"),
+      STORAGE_URL: `file:${join(folder, "files")}`,
+      PORT: "0",
+      LOG_LEVEL: "error",
+      DENO_NO_UPDATE_CHECK: "1",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const origin = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      const [ready, url = ""] = /listens on (http:\S+)|takes jobs/.exec(String(chunk)) ?? [];
+      if (ready !== undefined) resolve(url);
+    });
+    void exit.then((status) => reject(new Error(`${runtime} ended with ${status}`)));
+  });
+  return { origin, process: child, exit };
+}
+
+async function post(url: string, body: object): Promise<string> {
+  const headers = { "Content-Type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const { job_id, message } = (await answer.json()) as Body;
+  if (job_id === undefined) throw new Error(message);
+  return job_id;
+}
+
+/** The status of the job once it has ended. */
+async function ended(url: string, kind: "export" | "import", jobId: string): Promise<Body> {
+  for (;;) {
+    const answer = await fetch(`${url}/${kind}-status?job_id=${jobId}`);
+    const body = (await answer.json()) as Body;
+    if (!["pending", "processing", "validating"].includes(body["status"]!)) return body;
+    await pause(50);
+  }
+}

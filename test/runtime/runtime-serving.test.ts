@@ -1,0 +1,240 @@
+/** The socket of the service on Node, Bun and Deno, whose servers differ: slow clients, bodies, files, and the stop. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTables } from "../contract/tables.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+import { commandFor, type Runtime } from "./runtimes.ts";
+
+const rowsMax = 3_000;
+const goods = {
+  tableName: "goods",
+  action: { create: true, first: true, export: true, import: true },
+};
+/** Bun ends a head that does not come after some 12 seconds, whatever it is told. */
+const headsEndWithinMs = 16_000;
+
+describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) => {
+  let database: FreshDatabase;
+  let folder = "";
+  let service: Running;
+  beforeAll(async () => {
+    database = await freshDatabase("sqlite");
+    const session = await openSession("sqlite", database.url);
+    const columns = { id: "key", name: "text(400)" } as const;
+    for (const text of createTables("sqlite", [{ name: "goods", columns }]))
+      await session.run(text);
+    await session.run(
+      `INSERT INTO goods WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rowsMax})
+       SELECT 'k' || i, hex(randomblob(150)) FROM n`,
+    );
+    await session.close();
+    folder = await mkdtemp(join(tmpdir(), "rowgate-test-serving-"));
+    await mkdir(join(folder, "configs/shop"), { recursive: true });
+    const project = { database: { url: database.url } };
+    await writeFile(join(folder, "configs/shop/project.json"), JSON.stringify(project));
+    await writeFile(join(folder, "configs/shop/goods.json"), JSON.stringify(goods));
+    service = await start(runtime, folder);
+  });
+  afterAll(async () => {
+    service?.process.kill("SIGKILL");
+    if (folder) await rm(folder, { recursive: true, force: true });
+    await database?.drop();
+  });
+
+  const post = (path: string, body: string) =>
+    head("POST", `/api/shop/goods/${path}`, body.length) + body;
+  const byKey = (id: string) => JSON.stringify({ where: { key: "id", value: id } });
+
+  test("answers HTTP/1.0 without a Host, as load balancers ask", async () => {
+    const { text } = await talk(service, { send: "GET /health/live HTTP/1.0\r\n\r\n" });
+    expect(text).toMatch(/^HTTP\/1\.[01] 200 /);
+  });
+
+  test("answers one request after the other on one connection", async () => {
+    const two = post("first", byKey("k1")) + post("first", byKey("k2"));
+    const { text } = await talk(service, { send: two, untilMs: 2_000 });
+    expect(text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    expect(text.indexOf('"k1"')).toBeLessThan(text.indexOf('"k2"'));
+  });
+
+  test.each([
+    ["nothing that is HTTP", "\0\x01 garbage\r\n\r\n"],
+    [
+      "two lengths",
+      `${head("POST", "/api/shop/goods/first", 4).trimEnd()}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      "a head of 100,000 characters",
+      `GET /health/live HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(100_000)}\r\n\r\n`,
+    ],
+  ])("refuses %s and closes the connection", async (_, send) => {
+    const { text, isClosed } = await talk(service, { send, untilMs: 5_000 });
+    expect(text).toMatch(/^HTTP\/1\.1 4/);
+    expect(text).not.toMatch(/ at .*\.ts|node_modules/);
+    expect(isClosed).toBe(true);
+  });
+
+  test("refuses a body that is announced as too large, and does not wait for it", async () => {
+    const send = head("POST", "/api/shop/goods/first", 99_999_999);
+    const { text, isClosed } = await talk(service, {
+      send,
+      drip: "x".repeat(10_000),
+      untilMs: 10_000,
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(isClosed).toBe(true);
+  });
+
+  test.concurrent.each([
+    ["sends its head by drips", "POST /api/shop/goods/first HTTP/1.1\r\nHost: x\r\nX-A: ", "a"],
+    ["stops in its head", "POST /api/shop/goods/first HTTP/1.1\r\nHost: x\r\n", ""],
+    ["sends its body by drips", `${head("POST", "/api/shop/goods/first", 9_999)}{`, " "],
+    ["stops in its body", `${head("POST", "/api/shop/goods/first", 9_999)}{`, ""],
+  ])("lets go of a client that %s", async (_, send, drip) => {
+    const { isClosed } = await talk(service, { send, drip, untilMs: headsEndWithinMs });
+    expect(isClosed).toBe(true);
+  });
+
+  test("gives a file whole, and from any place on; a client that goes away disturbs nobody", async () => {
+    const path = await exportGoods(service.origin);
+    const whole = Buffer.from(await (await fetch(service.origin + path)).arrayBuffer());
+    expect(whole.length).toBeGreaterThan(500_000);
+    const headers = { Range: "bytes=100000-" };
+    const rest = await fetch(service.origin + path, { headers });
+    expect(rest.status).toBe(206);
+    expect(whole.subarray(100_000).equals(Buffer.from(await rest.arrayBuffer()))).toBe(true);
+    for (let at = 0; at < 20; at++) {
+      const broken = await fetch(service.origin + path);
+      await broken
+        .body!.getReader()
+        .read()
+        .then(() => broken.body!.cancel().catch(() => undefined));
+    }
+    expect((await fetch(service.origin + path)).status).toBe(200);
+    const form = new FormData();
+    form.set("file", new Blob([whole]), "goods.xlsx");
+    const url = `${service.origin}/api/shop/goods/import-upload`;
+    const upload = await fetch(url, { method: "POST", body: form });
+    expect(await upload.json()).toMatchObject({ success: true, total_rows: rowsMax });
+  });
+
+  test("goes on after an upload that breaks off", async () => {
+    const url = "/api/shop/goods/import-upload";
+    const type = "Content-Type: multipart/form-data; boundary=b";
+    const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.xlsx"\r\n\r\nPK';
+    const send = `POST ${url} HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 100000\r\n\r\n${part}`;
+    await talk(service, { send, untilMs: 200 });
+    const { text } = await talk(service, { send: post("first", byKey("k1")), untilMs: 2_000 });
+    expect(text).toContain(" 200 ");
+  });
+
+  test("stops: a running request finishes, an idle connection is no hindrance, and the exit code is 0", async () => {
+    const own = await start(runtime, folder);
+    const idle = talk(own, {
+      send: "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n",
+      untilMs: 9_000,
+    });
+    const body = byKey("k3");
+    const running = talk(own, {
+      send: head("POST", "/api/shop/goods/first", body.length),
+      later: body,
+      untilMs: 9_000,
+    });
+    await pause(300);
+    const ended = new Promise((resolve) => own.process.once("exit", resolve));
+    own.process.kill("SIGTERM");
+    expect((await running).text).toMatch(/^HTTP\/1\.1 200 [^]*"k3"/);
+    expect((await idle).isClosed).toBe(true);
+    expect(await ended).toBe(0);
+    await expect(fetch(`${own.origin}/health/live`)).rejects.toThrow();
+  });
+});
+
+interface Running {
+  readonly origin: string;
+  readonly process: ChildProcess;
+}
+
+async function start(runtime: Runtime, folder: string): Promise<Running> {
+  const [program, ...args] = commandFor(runtime)!;
+  const script = join(import.meta.dirname, "hasty-service.ts");
+  const child = spawn(program, [...args, script], {
+    cwd: join(import.meta.dirname, "../.."),
+    env: {
+      ...process.env,
+      CONFIG_DIR: join(folder, "configs"),
+      STORAGE_URL: `file:${join(folder, "files")}`,
+      PORT: "0",
+      LOG_LEVEL: "silent",
+      DENO_NO_UPDATE_CHECK: "1",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const origin = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      const url = /listens on (http:\S+)/.exec(String(chunk))?.[1];
+      if (url) resolve(url);
+    });
+    child.once("exit", (status) => reject(new Error(`The service ended with ${status}`)));
+  });
+  return { origin, process: child };
+}
+
+const head = (method: string, path: string, length: number): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+interface Talk {
+  readonly send: string;
+  /** Sent again and again. */
+  readonly drip?: string;
+  /** Sent once, a second later. */
+  readonly later?: string;
+  readonly untilMs?: number;
+}
+
+/** All that the service says until it closes the connection, or the time is over. */
+function talk(
+  { origin }: Running,
+  { send, drip = "", later = "", untilMs = 5_000 }: Talk,
+): Promise<{ text: string; isClosed: boolean }> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(origin).port), "127.0.0.1", () => socket.write(send));
+    let text = "";
+    const dripping = setInterval(() => drip !== "" && socket.writable && socket.write(drip), 200);
+    const sending = setTimeout(() => later !== "" && socket.write(later), 1_000);
+    const end = (isClosed: boolean) => {
+      clearInterval(dripping);
+      clearTimeout(sending);
+      clearTimeout(over);
+      socket.destroy();
+      resolve({ text, isClosed });
+    };
+    const over = setTimeout(() => end(false), untilMs);
+    socket.on("data", (chunk) => (text += chunk));
+    socket.on("error", () => undefined);
+    socket.on("close", () => end(true));
+  });
+}
+
+/** The path of the file. */
+async function exportGoods(origin: string): Promise<string> {
+  const headers = { "Content-Type": "application/json" };
+  const url = `${origin}/api/shop/goods/export`;
+  const { job_id } = await fetch(url, { method: "POST", headers, body: "{}" }).then(jsonOf);
+  for (;;) {
+    const status = await fetch(`${origin}/api/shop/goods/export-status?job_id=${job_id}`).then(
+      jsonOf,
+    );
+    if (status["file_url"] !== undefined) return status["file_url"]!;
+    if (status["status"] === "failed") throw new Error(JSON.stringify(status));
+    await pause(50);
+  }
+}
+
+const jsonOf = (response: Response) => response.json() as Promise<Record<string, string>>;

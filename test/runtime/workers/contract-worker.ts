@@ -1,0 +1,29 @@
+/**
+ * A Worker that holds many installations of the service at once, so that one workerd serves all contract tests: `PUT /<name>` brings a
+ * configuration and its bindings as JSON, and a request with `X-Installation: <name>` is answered by it. `../workerd-service.ts` talks to it.
+ */
+import { createWorker, type Worker } from "../../../app/cloudflare.ts";
+
+interface Installed {
+  readonly worker: Worker;
+  readonly bindings: Readonly<Record<string, unknown>>;
+}
+
+const installations = new Map<string, Installed>();
+
+export default {
+  async fetch(request: Request, _bindings: unknown, lasting: Parameters<Worker["fetch"]>[2]) {
+    const name = request.headers.get("X-Installation");
+    if (name !== null) {
+      const { worker, bindings } = installations.get(name)!;
+      return worker.fetch(request, bindings, lasting);
+    }
+    const { files, bindings } = (await request.json()) as {
+      files: [string, string][];
+      bindings: Record<string, unknown>;
+    };
+    const worker = createWorker({ files: new Map(files), components: new Map() });
+    installations.set(new URL(request.url).pathname.slice(1), { worker, bindings });
+    return new Response(null, { status: 204 });
+  },
+};

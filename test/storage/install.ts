@@ -1,0 +1,13 @@
+/** Fetches the S3-compatible server before the first test of the projects that use one. Vitest calls it once per run and project. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { npmCi } from "../npm-ci.ts";
+
+/** The folder into which `npm ci` puts it. */
+export const programs = join(import.meta.dirname, "programs");
+
+export default function install(): void {
+  if (existsSync(join(programs, "node_modules/@20minutes/s3rver"))) return;
+  console.log("Installing the S3-compatible server …");
+  npmCi(programs);
+}
