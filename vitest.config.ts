@@ -11,7 +11,7 @@ const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const parity = ["test/parity/**/*.test.ts", "test/contract/parity.test.ts"];
 const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,stores}/**"];
 
-/** One file after the other: they end processes and servers, and watch the time. */
+/** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
 
 /** Every case on this engine, and what belongs to it alone. */
@@ -32,7 +32,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
 const core =
-  "adjust,aggregate,change-status,change-status-hooks,composite-create,composite-read,composite-update,create,datatables-search-builder," +
+  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-search-builder," +
   "datatables-settings,delete,first,http,lookup,next-statuses,read,read-where,update,values";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
@@ -57,8 +57,8 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
-    // Most tests wait for a server more than they work.
-    maxWorkers: 2,
+    // Most tests wait for a server more than they work, so even two cores are busy with three.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
@@ -80,7 +80,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "jobs",
-          ...alone,
           include: ["test/jobs/*.test.ts"],
           globalSetup: "test/storage/install.ts",
           testTimeout: 60_000,
@@ -90,7 +89,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "runtime",
-          ...alone,
           include: ["test/runtime/*.test.ts"],
           exclude: ["test/runtime/workerd*"],
           globalSetup: ["test/runtime/install.ts", "test/storage/install.ts"],
@@ -101,7 +99,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "workerd",
-          ...alone,
           include: ["test/runtime/workerd*.test.ts"],
           globalSetup: ["test/runtime/workerd-install.ts", "test/storage/install.ts"],
           testTimeout: 60_000,

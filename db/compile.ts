@@ -28,10 +28,11 @@ interface Kept extends Printed {
 }
 
 /**
- * Longer texts are large to keep, and seldom the same twice, but for the INSERTs of an import. A long IN must not be kept: the plan that PostgreSQL
- * made for it while the table was empty would be used on, and compares every row with every value (100,000 rows took minutes).
+ * A long IN must not be kept: the plan that PostgreSQL made for it while the table was empty would be used on, and compares every row with
+ * every value (an import of 100,000 rows took minutes). Longer texts of other kinds are seldom the same twice, but for writes of single
+ * rows and the INSERTs of an import.
  */
-const reusableParamsMax = 256;
+const reusableParamsMax = 32;
 
 /**
  * A compiler with its own store of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
@@ -61,11 +62,13 @@ export function createCompiler(
     return {
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
-      reuse: statement.kind === "insert" || printed.order.length <= reusableParamsMax,
+      reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
     };
   };
 }
+
+const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
 
 /** The columns of its rows are known when they are there: `db.ts` decodes them. */
 function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {

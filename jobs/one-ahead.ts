@@ -1,6 +1,6 @@
 /**
- * Asks for the next batch while the one before is worked on, so that the database and this thread work at the same time: a quarter of the time of
- * an export, and of the commit of an import. Called by `export.ts` and `import/uploaded-rows.ts`.
+ * Asks for the next batch while the one before is worked on, so that the database and this thread work at the same time.
+ * Called by `export.ts` and `import/uploaded-rows.ts`.
  */
 export async function* oneAhead<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = batches[Symbol.asyncIterator]();

@@ -314,7 +314,7 @@ describe("a connection", () => {
         offset: 0,
         lock: false,
       });
-    await find(1_000);
+    for (const count of [1_000, 200, 40]) await find(count);
     expect(await preparedCount(opened[0]!)).toBe(0);
     await find(10);
     expect(await preparedCount(opened[0]!)).toBe(1);
