@@ -1,6 +1,6 @@
 /** The environment, parsed once. Every variable that the service reads is here, but for those that project.json names. */
 import { z } from "zod";
-import { parseStorageUrl, type Storage } from "../core/storage-url.ts";
+import { parseStorageUrl, type Storage } from "../core/jobs/storage-url.ts";
 
 const byteSize = z
   .string()

@@ -3,7 +3,7 @@
  * one, in its memory. Opened only when a hook is not blocking. Called by `wire.ts`.
  */
 import type { ProjectConfig } from "../core/config/read.ts";
-import type { HookQueue, MakeCall } from "../core/hook-queue.ts";
+import type { HookQueue, MakeCall } from "../core/workflow/hook-queue.ts";
 import { limits } from "../core/limits.ts";
 import type { Background, HookCall, Log, Outbound } from "../core/ports.ts";
 import { createHookFiles } from "../jobs/hook-files.ts";

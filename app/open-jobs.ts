@@ -4,7 +4,7 @@
  */
 import type { Cache } from "../core/cache.ts";
 import type { ConfigFiles, ProjectConfig } from "../core/config/read.ts";
-import { createProjectJobs, type ProjectJobs } from "../core/jobs.ts";
+import { createProjectJobs, type ProjectJobs } from "../core/jobs/jobs.ts";
 import type { Files, Queue } from "../core/ports.ts";
 import { databaseOf, isInMemory } from "../db/open.ts";
 import { hearingCommits } from "../jobs/heard-commits.ts";

@@ -11,8 +11,8 @@ import type { Fault } from "../core/config/faults.ts";
 import type { ProjectConfig } from "../core/config/read.ts";
 import { bindProject, type Project, type Routes } from "../core/dispatch.ts";
 import { AppError } from "../core/errors.ts";
-import type { ProjectJobs } from "../core/jobs.ts";
-import { createLocks } from "../core/locks.ts";
+import type { ProjectJobs } from "../core/jobs/jobs.ts";
+import { createLocks } from "../core/locks/locks.ts";
 import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../core/ports.ts";
 import { createApp } from "./http.ts";
 

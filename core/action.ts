@@ -3,12 +3,12 @@
  * to every entity once, at start, so that a request finds a function that is ready to run.
  */
 import type { ProjectCache } from "./cache.ts";
-import { isOfDetails } from "./detail-errors.ts";
+import { isOfDetails } from "./writes/detail-errors.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload } from "./errors.ts";
 import { isObject } from "./json.ts";
-import type { ProjectJobs } from "./jobs.ts";
-import type { RequestLocks } from "./locks.ts";
+import type { ProjectJobs } from "./jobs/jobs.ts";
+import type { RequestLocks } from "./locks/locks.ts";
 import type { Clock, Db, HookCall, Log, NewId, Outbound, Queries, Session } from "./ports.ts";
 
 export type Method = "GET" | "POST";

@@ -7,11 +7,11 @@ import { actions, plannedActions } from "./actions.ts";
 import type { ProjectCache } from "./cache.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
-import type { ProjectJobs } from "./jobs.ts";
-import { repeatable } from "./idempotency.ts";
+import type { ProjectJobs } from "./jobs/jobs.ts";
+import { repeatable } from "./writes/idempotency.ts";
 import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
-import type { ProjectLocks } from "./locks.ts";
+import type { ProjectLocks } from "./locks/locks.ts";
 import type { Background, Clock, Db, NewId, Outbound } from "./ports.ts";
 
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */

@@ -5,7 +5,7 @@
  */
 import type { Column, Columns, Source, Table } from "./column.ts";
 import type { Handlers } from "./hook.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules } from "./writes/rules.ts";
 import type {
   AggregateFunction,
   Computation,
@@ -15,7 +15,7 @@ import type {
   ParameterQuery,
   Sort,
 } from "./statement.ts";
-import type { JsonTemplate, Template } from "./templates.ts";
+import type { JsonTemplate, Template } from "./workflow/templates.ts";
 
 /** The audit columns that the table really has; an absent one is skipped. */
 export interface AuditColumns {

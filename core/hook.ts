@@ -1,10 +1,10 @@
 /**
  * What a handler of the operator's own is written against: the context that it gets, and how it refuses. The files under
- * `components/` of a configuration import its types and nothing else; `core/events.ts` runs them.
+ * `components/` of a configuration import its types and nothing else; `core/writes/events.ts` runs them.
  */
 import type { FieldErrors } from "./errors.ts";
 import { isObject } from "./json.ts";
-import type { NativeParams } from "./native.ts";
+import type { NativeParams } from "./writes/native.ts";
 import type { Log, Row } from "./ports.ts";
 
 /** Every event, in the order of the actions. */

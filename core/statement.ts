@@ -3,7 +3,7 @@
  * from values that `core/values.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
 import type { Column, ColumnType, Source, Table } from "./column.ts";
-import type { Formula } from "./formula.ts";
+import type { Formula } from "./writes/formula.ts";
 
 /**
  * A value on its way into the database, in the one form for its column's type that `accept` in `core/values.ts` makes:
@@ -162,7 +162,7 @@ export interface Join {
 
 /**
  * One value of each answered row, a grouped column (`function` null) or an operation; `column` null counts rows.
- * `result` is what HAVING and the sort name, made by `resultOf` in `core/aggregate.ts`.
+ * `result` is what HAVING and the sort name, made by `resultOf` in `core/lists/aggregate.ts`.
  */
 export interface Output {
   /** The member of the answered row. It never gets into SQL. */
@@ -186,7 +186,7 @@ export interface Aggregate {
   readonly limit: number | null;
 }
 
-/** The operator's own SQL, one statement. `core/native.ts` makes it of a text and its parameters. */
+/** The operator's own SQL, one statement. `core/writes/native.ts` makes it of a text and its parameters. */
 export interface Native {
   readonly kind: "native";
   /** The SQL around the placeholders: one text more than there are of those. */

@@ -5,7 +5,7 @@
  */
 import { digitsFault, normalDecimal } from "./decimal.ts";
 import type { Column, ColumnType } from "./column.ts";
-import { fromBase64, isDate, readTime, readTimestamp, toBase64 } from "./formats.ts";
+import { fromBase64, isDate, readTime, readTimestamp, toBase64 } from "./writes/formats.ts";
 import { ExactNumber } from "./json.ts";
 import type { Json } from "./ports.ts";
 import type { Scalar } from "./statement.ts";
@@ -19,7 +19,7 @@ export type Accepted =
 /** `decimals` of project.json: whether numbers that may be long are shown as numbers where that is exact, or always as text. */
 export type Decimals = "number" | "string";
 
-/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for `core/rules.ts`. */
+/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for `core/writes/rules.ts`. */
 export function accept(column: Column, value: unknown): Accepted {
   return value === null ? acceptedNull : acceptors[column.type](column, value);
 }

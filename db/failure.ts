@@ -4,7 +4,7 @@
  */
 import type { Column, Table } from "../core/column.ts";
 import { AppError, type FieldErrors, unavailable } from "../core/errors.ts";
-import { formulaFaults } from "../core/formula.ts";
+import { formulaFaults } from "../core/writes/formula.ts";
 import type { Statement } from "../core/statement.ts";
 import type { Failure } from "./engine.ts";
 

@@ -1,10 +1,10 @@
 /**
- * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/formula.ts`), and the
+ * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/writes/formula.ts`), and the
  * quotient is rounded by cutting whole numbers, because no two engines keep the same digits of one. Called by their dialects.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../core/column.ts";
-import { type Formula, fractionOf, placesOf, type Term } from "../core/formula.ts";
+import { type Formula, fractionOf, placesOf, type Term } from "../core/writes/formula.ts";
 import type { FindOperand } from "./engine.ts";
 
 /** The words of one engine. */

@@ -4,7 +4,7 @@
  * read by key. The walk of `print.ts` visits the values in the same order and checks that it does.
  */
 import type { Column, Source, Table } from "../core/column.ts";
-import type { Formula } from "../core/formula.ts";
+import type { Formula } from "../core/writes/formula.ts";
 import type {
   Aggregate,
   Assignment,

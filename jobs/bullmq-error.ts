@@ -2,7 +2,7 @@
  * Why a job failed, as it stands in BullMQ: our own sentence for the client as JSON, to tell it from what the library and its
  * server say, which no client gets to see. Written by `bullmq-worker.ts`, read by `bullmq.ts`.
  */
-import { abandonedError, unknownError } from "../core/jobs.ts";
+import { abandonedError, unknownError } from "../core/jobs/jobs.ts";
 
 export const reasonOf = (error: string): string => JSON.stringify({ error });
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type IQueueBackend, UnrecoverableError, WaitingError, Worker } from "bullmq";
-import { cancelledError } from "../core/jobs.ts";
+import { cancelledError } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
 import type { JobProgress, Log, RunJob } from "../core/ports.ts";
 import { type BullmqJob, type JobData, jobOf } from "./bullmq.ts";

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Job as BullJob } from "bullmq";
 import { AppError, unavailable } from "../core/errors.ts";
-import { cancelledError } from "../core/jobs.ts";
+import { cancelledError } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
 import type { Job, JobProgress, JobRecord, Json, Queue } from "../core/ports.ts";
 import { errorOf } from "./bullmq-error.ts";

@@ -4,7 +4,7 @@
  */
 import type { ExportPlan } from "../core/entity.ts";
 import { notFound } from "../core/errors.ts";
-import { type ExportFormatName, parseExport } from "../core/export-list.ts";
+import { type ExportFormatName, parseExport } from "../core/lists/export-list.ts";
 import type { Json, Row, Run } from "../core/ports.ts";
 import type { JobContext } from "./job-world.ts";
 import { oneAhead } from "./one-ahead.ts";

@@ -2,7 +2,12 @@
  * Hooks that nobody waits for, kept in files by installations without a server for jobs: each call is a small file from the moment that it is
  * added until it was made or is given up. One process at a time may use them. Made by `app/open-hooks.ts`.
  */
-import { type HookQueue, isGivenUp, type MakeCall, retryDelayMs } from "../core/hook-queue.ts";
+import {
+  type HookQueue,
+  isGivenUp,
+  type MakeCall,
+  retryDelayMs,
+} from "../core/workflow/hook-queue.ts";
 import { limits } from "../core/limits.ts";
 import type { Files, HookCall, Log } from "../core/ports.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type IQueueBackend, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
-import { type HookQueue, isGivenUp, type MakeCall } from "../core/hook-queue.ts";
+import { type HookQueue, isGivenUp, type MakeCall } from "../core/workflow/hook-queue.ts";
 import { limits } from "../core/limits.ts";
 import type { HookCall, Log } from "../core/ports.ts";
 import {

@@ -4,7 +4,7 @@
  * One process at a time may use it. Made by `app/open-jobs.ts`.
  */
 import { AppError, unavailable } from "../core/errors.ts";
-import { abandonedError, cancelledError, kindOf } from "../core/jobs.ts";
+import { abandonedError, cancelledError, kindOf } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
 import type { Files, Job, JobRecord, Json, Log, Queue, RunJob } from "../core/ports.ts";
 import { type EndReason, outcomeOf } from "./outcome.ts";

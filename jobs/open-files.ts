@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { Files, Log } from "../core/ports.ts";
-import type { Storage } from "../core/storage-url.ts";
+import type { Storage } from "../core/jobs/storage-url.ts";
 import { createFolderFiles } from "./files-folder.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** What becomes of a job whose run failed, whatever queue it comes from. Called by `local.ts` and `bullmq-worker.ts`. */
 import { AppError } from "../core/errors.ts";
-import { unknownError } from "../core/jobs.ts";
+import { unknownError } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
 import type { Job, Log } from "../core/ports.ts";
 

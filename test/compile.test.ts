@@ -5,9 +5,9 @@
 import { describe, expect, test } from "vitest";
 import type { Column, Source, Table } from "../core/column.ts";
 import type { Assignment, Comparison, Condition, Scalar, Statement } from "../core/statement.ts";
-import { resultOf } from "../core/aggregate.ts";
-import { markOf, selectPage } from "../core/cursor.ts";
-import { type Formula, parseFormula } from "../core/formula.ts";
+import { resultOf } from "../core/lists/aggregate.ts";
+import { markOf, selectPage } from "../core/lists/cursor.ts";
+import { type Formula, parseFormula } from "../core/writes/formula.ts";
 import { createCompiler } from "../db/compile.ts";
 import type { Dialect } from "../db/engine.ts";
 import { createDialect } from "../db/sqlite/dialect.ts";

@@ -10,7 +10,7 @@ import {
   parseCursorPage,
   selectPage,
   takePage,
-} from "../core/cursor.ts";
+} from "../core/lists/cursor.ts";
 import { AppError } from "../core/errors.ts";
 import type { Row } from "../core/ports.ts";
 import type { Condition, Select, Sort } from "../core/statement.ts";

@@ -1,6 +1,12 @@
 /** Formulas without a database: what is read, what is refused, and how divisions are gathered into one. */
 import { describe, expect, test } from "vitest";
-import { compute, type Formula, fractionOf, parseFormula, type Term } from "../core/formula.ts";
+import {
+  compute,
+  type Formula,
+  fractionOf,
+  parseFormula,
+  type Term,
+} from "../core/writes/formula.ts";
 import { fitsDecimals } from "../db/mysql/formula-digits.ts";
 import { column } from "./column.ts";
 

@@ -1,7 +1,7 @@
 /** What becomes of a cell on its way to a field, by the kind of its column. */
 import { expect, test } from "vitest";
 import { derivedColumn } from "../core/column.ts";
-import { fieldValue } from "../core/import-values.ts";
+import { fieldValue } from "../core/jobs/import-values.ts";
 
 const words = new Map([
   ["yes", true],

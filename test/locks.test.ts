@@ -5,7 +5,7 @@ import { createMemoryLocks } from "../app/stores/memory-locks.ts";
 import { createLog } from "../app/log.ts";
 import type { WritePlan } from "../core/entity.ts";
 import { AppError } from "../core/errors.ts";
-import { createLocks, type LockSettings, type RequestLocks } from "../core/locks.ts";
+import { createLocks, type LockSettings, type RequestLocks } from "../core/locks/locks.ts";
 import type { LockStore } from "../core/ports.ts";
 import { column } from "./column.ts";
 

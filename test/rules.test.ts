@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Column } from "../core/column.ts";
-import { fieldRuleFaults, type FieldRule } from "../core/field-rule.ts";
+import { fieldRuleFaults, type FieldRule } from "../core/writes/field-rule.ts";
 import { ExactNumber } from "../core/json.ts";
-import { compileRules } from "../core/rules.ts";
+import { compileRules } from "../core/writes/rules.ts";
 import type { Scalar } from "../core/statement.ts";
 import { column, columnsOf } from "./column.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseStorageUrl } from "../core/storage-url.ts";
+import { parseStorageUrl } from "../core/jobs/storage-url.ts";
 
 test("each bucket that docs/storage.md shows is one", () => {
   const text = readFileSync(join(import.meta.dirname, "../docs/storage.md"), "utf8");

@@ -9,7 +9,7 @@ import {
   parseTemplate,
   type Template,
   type TemplateValues,
-} from "../core/templates.ts";
+} from "../core/workflow/templates.ts";
 
 const columns = ["code", "total", "note", "doc", "active", "price"];
 

@@ -4,8 +4,8 @@ import type { Request } from "../core/action.ts";
 import { changeStatus } from "../core/actions/change-status.ts";
 import type { ProjectCache } from "../core/cache.ts";
 import type { Entity } from "../core/entity.ts";
-import type { ProjectJobs } from "../core/jobs.ts";
-import type { RequestLocks } from "../core/locks.ts";
+import type { ProjectJobs } from "../core/jobs/jobs.ts";
+import type { RequestLocks } from "../core/locks/locks.ts";
 import type { Db, Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
 import { entityOf } from "./config/shop.ts";
 

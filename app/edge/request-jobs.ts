@@ -2,7 +2,7 @@
  * Exports and imports that are started where no process goes on: they are put into BullMQ's queue in Redis, over a connection of the one
  * request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket. Made by `request-parts.ts`.
  */
-import { createProjectJobs, type ProjectJobs } from "../../core/jobs.ts";
+import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../core/config/read.ts";
 import type { Files, Queue, Workbooks } from "../../core/ports.ts";
 import { createBucketFiles } from "../../jobs/files-bucket.ts";

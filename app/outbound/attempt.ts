@@ -1,5 +1,5 @@
 /** One try of a call that nobody waits for, and what its outcome means. Called by `background.ts` and `app/open-hooks.ts`. */
-import type { HookFailure } from "../../core/hook-queue.ts";
+import type { HookFailure } from "../../core/workflow/hook-queue.ts";
 import type { Outbound, OutboundRequest } from "../../core/ports.ts";
 
 /** Null when the call succeeded. Never rejects. */

@@ -3,7 +3,7 @@
  * each time; what is still waiting when the process ends is lost, and the log says so. For what no queue takes: `app/open-hooks.ts` makes
  * one per project, and the edge, which has no queue for hooks, one per request.
  */
-import { isGivenUp } from "../../core/hook-queue.ts";
+import { isGivenUp } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/limits.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
 import { attempt } from "./attempt.ts";

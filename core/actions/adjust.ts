@@ -17,7 +17,13 @@ import { AppError, invalidPayload, validationFailed } from "../errors.ts";
 import { ExactNumber } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Queries, Row } from "../ports.ts";
-import { changeRecord, noSuchRecord, recordPlan, type RecordPlan, updateAudit } from "../record.ts";
+import {
+  changeRecord,
+  noSuchRecord,
+  recordPlan,
+  type RecordPlan,
+  updateAudit,
+} from "../writes/record.ts";
 import {
   allOf,
   type Assignment,

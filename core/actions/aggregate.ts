@@ -3,13 +3,13 @@
  * defaultScope, and tables beside it as far as `joins.ts` lets it.
  */
 import { defineAction } from "../action.ts";
-import { aggregateFunctions, resultOf, takesType } from "../aggregate.ts";
+import { aggregateFunctions, resultOf, takesType } from "../lists/aggregate.ts";
 import type { Columns } from "../column.ts";
 import type { AggregatePlan } from "../entity.ts";
 import { AppError, validationError } from "../errors.ts";
-import { parseJoins } from "../joins.ts";
+import { parseJoins } from "../lists/joins.ts";
 import { limits } from "../limits.ts";
-import { parseSort } from "../sort.ts";
+import { parseSort } from "../lists/sort.ts";
 import {
   allOf,
   type AggregateFunction,
@@ -17,7 +17,7 @@ import {
   type Output,
   type Sort,
 } from "../statement.ts";
-import { columnOf, parseEqualities, parseWhere } from "../where.ts";
+import { columnOf, parseEqualities, parseWhere } from "../lists/where.ts";
 
 export const aggregate = defineAction<AggregatePlan>({
   name: "aggregate",

@@ -6,12 +6,12 @@
 import { type Call, defineAction } from "../action.ts";
 import type { WorkflowPlan } from "../entity.ts";
 import { invalidPayload, validationFailed } from "../errors.ts";
-import { checkIfMatch, etagOf } from "../etag.ts";
-import { runAfter, runBefore } from "../events.ts";
+import { checkIfMatch, etagOf } from "../writes/etag.ts";
+import { runAfter, runBefore } from "../writes/events.ts";
 import type { Queries } from "../ports.ts";
-import { noSuchRecord, readBack, updateAudit } from "../record.ts";
+import { noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
-import type { TemplateValues } from "../templates.ts";
+import type { TemplateValues } from "../workflow/templates.ts";
 import {
   checkTransition,
   findRecord,
@@ -20,7 +20,7 @@ import {
   keyOrIdOf,
   type WorkflowNeeds,
   workflowNeeds,
-} from "../workflow.ts";
+} from "../workflow/workflow.ts";
 
 /** What a body, or a handler, asks for. */
 interface Wanted {

@@ -14,7 +14,7 @@ import {
   numberFor,
   placesOf,
   tried,
-} from "../composite.ts";
+} from "../writes/composite.ts";
 import {
   computeDetails,
   detailsByKey,
@@ -23,15 +23,15 @@ import {
   insertDetails,
   placingRefusals,
   totalsOf,
-} from "../detail-writes.ts";
+} from "../writes/detail-writes.ts";
 import type { DetailPlan } from "../entity.ts";
 import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
-import { etagOf } from "../etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../events.ts";
+import { etagOf } from "../writes/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import type { Queries, Row } from "../ports.ts";
-import { createAudit, newKey, readBack } from "../record.ts";
+import { createAudit, newKey, readBack } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
-import { comparand } from "../where.ts";
+import { comparand } from "../lists/where.ts";
 
 /** A body that was checked. */
 interface NewComposite {

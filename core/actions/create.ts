@@ -1,9 +1,9 @@
 /** create: stores one record and answers it as stored. */
 import { type Answer, defineAction } from "../action.ts";
-import { etagOf } from "../etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../events.ts";
+import { etagOf } from "../writes/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import type { Queries, Row } from "../ports.ts";
-import { type CreatePlan, insertOf, readBack, recordPlan } from "../record.ts";
+import { type CreatePlan, insertOf, readBack, recordPlan } from "../writes/record.ts";
 
 export const create = defineAction<CreatePlan>({
   name: "create",

@@ -4,7 +4,7 @@
  */
 import { defineAction } from "../action.ts";
 import type { Keep } from "../cache.ts";
-import { countRows, type RowCount } from "../count.ts";
+import { countRows, type RowCount } from "../lists/count.ts";
 import type { GridPlan } from "../entity.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";

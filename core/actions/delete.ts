@@ -3,12 +3,12 @@ import { type Call, defineAction } from "../action.ts";
 import type { Column } from "../column.ts";
 import type { Cascade } from "../entity.ts";
 import { AppError, invalidPayload } from "../errors.ts";
-import { hasHandlers, runAfter, runBefore } from "../events.ts";
+import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import { limits } from "../limits.ts";
 import type { Queries, Row } from "../ports.ts";
-import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../record.ts";
+import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
 import { allOf, type Condition, type Scalar, sourceOf } from "../statement.ts";
-import { comparand, parseEqualities } from "../where.ts";
+import { comparand, parseEqualities } from "../lists/where.ts";
 
 export const deleteRecords = defineAction<RecordPlan>({
   name: "delete",

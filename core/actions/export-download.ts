@@ -2,7 +2,7 @@
 import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { invalidJobState, textOf } from "../jobs.ts";
+import { invalidJobState, textOf } from "../jobs/jobs.ts";
 import type { FileInfo, JobRecord } from "../ports.ts";
 
 export const exportDownload = defineAction<ExportPlan>({

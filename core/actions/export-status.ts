@@ -1,7 +1,7 @@
 /** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
 import { defineAction } from "../action.ts";
 import type { Entity, ExportPlan } from "../entity.ts";
-import { progressOf } from "../jobs.ts";
+import { progressOf } from "../jobs/jobs.ts";
 import type { JobRecord } from "../ports.ts";
 
 export const exportStatus = defineAction<ExportPlan>({

@@ -1,7 +1,7 @@
 /** export: starts a job that writes the records into a file. The request is checked now; the rows are read later, by the job. */
 import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
-import { parseExport, requestOf } from "../export-list.ts";
+import { parseExport, requestOf } from "../lists/export-list.ts";
 
 export const startExport = defineAction<ExportPlan>({
   name: "export",

@@ -2,10 +2,10 @@
 import { defineAction } from "../action.ts";
 import type { Column } from "../column.ts";
 import type { ReadPlan } from "../entity.ts";
-import { etagOf } from "../etag.ts";
+import { etagOf } from "../writes/etag.ts";
 import type { Row } from "../ports.ts";
 import { allOf } from "../statement.ts";
-import { parseEqualities } from "../where.ts";
+import { parseEqualities } from "../lists/where.ts";
 import { parseSelect } from "./read.ts";
 
 export const first = defineAction<ReadPlan>({

@@ -4,7 +4,7 @@
  */
 import { type Answer, defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
-import { invalidJobState, textOf } from "../jobs.ts";
+import { invalidJobState, textOf } from "../jobs/jobs.ts";
 
 export const importCommit = defineAction<ImportPlan>({
   name: "import-commit",

@@ -2,7 +2,7 @@
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { invalidJobState, textOf } from "../jobs.ts";
+import { invalidJobState, textOf } from "../jobs/jobs.ts";
 import { workbookMediaType } from "./import-template.ts";
 
 export const importErrors = defineAction<ImportPlan>({

@@ -1,7 +1,7 @@
 /** import-preview: starts a job that checks every row of an upload, and stores nothing. import-status tells what it found. */
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
-import { findUpload } from "../uploads.ts";
+import { findUpload } from "../jobs/uploads.ts";
 
 export const importPreview = defineAction<ImportPlan>({
   name: "import-preview",

@@ -2,9 +2,9 @@
 import { type Answer, type Call, defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { type ProjectJobs, progressOf, textOf } from "../jobs.ts";
+import { type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
 import { isObject } from "../json.ts";
-import { findInLedger } from "../ledger.ts";
+import { findInLedger } from "../jobs/ledger.ts";
 import type { JobRecord, Json } from "../ports.ts";
 
 export const importStatus = defineAction<ImportPlan>({

@@ -2,10 +2,10 @@
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { invalidFile, invalidPayload } from "../errors.ts";
-import { type FileColumns, readHeadings, shownRow } from "../import-columns.ts";
-import type { ProjectJobs } from "../jobs.ts";
+import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns.ts";
+import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { WorkbookSketch } from "../ports.ts";
-import { describeUpload, uploadKey } from "../uploads.ts";
+import { describeUpload, uploadKey } from "../jobs/uploads.ts";
 
 export const importUpload = defineAction<ImportPlan>({
   name: "import-upload",

@@ -5,7 +5,7 @@
 import { defineAction } from "../action.ts";
 import { invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../lock-keys.ts";
+import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../locks/lock-keys.ts";
 import { isLonger, textFault } from "../text.ts";
 
 export const lockAcquire = defineAction<LockPlan>({

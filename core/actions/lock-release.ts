@@ -1,6 +1,6 @@
 /** lock/release: gives back the locks that the token holds on these records; with a wrong token none, which is no error. */
 import { defineAction } from "../action.ts";
-import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../lock-keys.ts";
+import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
 
 export const lockRelease = defineAction<LockPlan>({
   name: "lock/release",

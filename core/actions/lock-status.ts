@@ -1,7 +1,7 @@
 /** lock/status: which of these records somebody holds through lock/acquire, who, and for how long yet. */
 import { defineAction } from "../action.ts";
-import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../lock-keys.ts";
-import { secondsLeft } from "../locks.ts";
+import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../locks/lock-keys.ts";
+import { secondsLeft } from "../locks/locks.ts";
 
 export const lockStatus = defineAction<LockPlan>({
   name: "lock/status",

@@ -8,11 +8,11 @@ import type { LookupPlan } from "../entity.ts";
 import { AppError, invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Row, Session } from "../ports.ts";
-import { readWholeNumber } from "../page.ts";
-import { parseSort } from "../sort.ts";
+import { readWholeNumber } from "../lists/page.ts";
+import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
 import { characterCount } from "../text.ts";
-import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../where.ts";
+import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../lists/where.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

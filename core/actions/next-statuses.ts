@@ -6,7 +6,7 @@ import {
   keyOrIdOf,
   type WorkflowNeeds,
   workflowNeeds,
-} from "../workflow.ts";
+} from "../workflow/workflow.ts";
 
 export const nextStatuses = defineAction<WorkflowNeeds>({
   name: "next-statuses",

@@ -4,12 +4,12 @@
  */
 import { defineAction } from "../action.ts";
 import type { Column } from "../column.ts";
-import { headerKeyFor } from "../detail-writes.ts";
+import { headerKeyFor } from "../writes/detail-writes.ts";
 import type { CompositePlan, DetailPlan, ReadPlan } from "../entity.ts";
-import { etagOf } from "../etag.ts";
+import { etagOf } from "../writes/etag.ts";
 import type { Json, Queries, Row } from "../ports.ts";
 import { allOf, equals, sourceOf } from "../statement.ts";
-import { comparand, parseEqualities } from "../where.ts";
+import { comparand, parseEqualities } from "../lists/where.ts";
 
 interface ReadNeeds {
   readonly read: ReadPlan;

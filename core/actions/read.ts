@@ -2,7 +2,7 @@
 import { defineAction } from "../action.ts";
 import type { Keep } from "../cache.ts";
 import type { Column, Columns } from "../column.ts";
-import { type CountMode, countRows, parseCountMode, type RowCount } from "../count.ts";
+import { type CountMode, countRows, parseCountMode, type RowCount } from "../lists/count.ts";
 import {
   asksForCursor,
   cursorFailure,
@@ -10,7 +10,7 @@ import {
   parseCursorPage,
   selectPage,
   takePage,
-} from "../cursor.ts";
+} from "../lists/cursor.ts";
 import type { Entity, ReadPlan } from "../entity.ts";
 import { invalidParameter, invalidPayload } from "../errors.ts";
 import {
@@ -19,11 +19,11 @@ import {
   type Page,
   paginationOf,
   parsePage,
-} from "../page.ts";
+} from "../lists/page.ts";
 import type { Session } from "../ports.ts";
-import { parseSort } from "../sort.ts";
+import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select } from "../statement.ts";
-import { columnOf, parseWhere, patternText } from "../where.ts";
+import { columnOf, parseWhere, patternText } from "../lists/where.ts";
 
 export const read = defineAction<ReadPlan>({
   name: "read",

@@ -17,8 +17,8 @@ import {
   newDetail,
   placesOf,
   tried,
-} from "../composite.ts";
-import type { Place } from "../detail-errors.ts";
+} from "../writes/composite.ts";
+import type { Place } from "../writes/detail-errors.ts";
 import {
   computeDetails,
   deleteDetails,
@@ -28,14 +28,14 @@ import {
   placingRefusals,
   totalsOf,
   updateDetails,
-} from "../detail-writes.ts";
+} from "../writes/detail-writes.ts";
 import type { DetailPlan } from "../entity.ts";
 import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
-import { etagOf } from "../etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../events.ts";
+import { etagOf } from "../writes/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import { isObject } from "../json.ts";
 import type { Queries, Row } from "../ports.ts";
-import { keyOf, lockRecord, noSuchRecord, readBack, updateAudit } from "../record.ts";
+import { keyOf, lockRecord, noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
 
 /** What a body says of one kind of details, checked. */

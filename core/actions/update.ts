@@ -2,7 +2,7 @@
 import { defineAction } from "../action.ts";
 import { validationFailed } from "../errors.ts";
 import type { Queries, Row } from "../ports.ts";
-import { changeRecord, recordPlan, type RecordPlan, updateAudit } from "../record.ts";
+import { changeRecord, recordPlan, type RecordPlan, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
 
 export const update = defineAction<RecordPlan>({

@@ -4,7 +4,7 @@
  */
 import type { Column, Columns, Table } from "../column.ts";
 import type { AggregatePlan, DeclaredJoin, Entity, JoinableTable, ReadPlan } from "../entity.ts";
-import { canJoin } from "../joins.ts";
+import { canJoin } from "../lists/joins.ts";
 import { sourceOf } from "../statement.ts";
 import type { Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";

@@ -2,10 +2,10 @@
  * `calculation` -> what the composites compute: the formulas of details, in an order in which each finds the results that it needs, and
  * the totals of the header. Called by `composite-plan.ts` for each kind of details.
  */
-import { resultOf, takesType } from "../aggregate.ts";
+import { resultOf, takesType } from "../lists/aggregate.ts";
 import type { Column, Columns, ColumnType } from "../column.ts";
 import type { HeaderTotal } from "../entity.ts";
-import { parseFormula } from "../formula.ts";
+import { parseFormula } from "../writes/formula.ts";
 import type { AggregateFunction, Computation, Output } from "../statement.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";

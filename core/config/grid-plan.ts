@@ -1,5 +1,5 @@
 /** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. Called by `compile.ts`. */
-import { takesType } from "../aggregate.ts";
+import { takesType } from "../lists/aggregate.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { GridPlan } from "../entity.ts";
 import { sourceOf } from "../statement.ts";

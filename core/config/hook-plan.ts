@@ -4,7 +4,12 @@
  */
 import type { StatusHook } from "../entity.ts";
 import { limits } from "../limits.ts";
-import { hasDotSegment, type JsonTemplate, parseTemplate, type Template } from "../templates.ts";
+import {
+  hasDotSegment,
+  type JsonTemplate,
+  parseTemplate,
+  type Template,
+} from "../workflow/templates.ts";
 import type { Path } from "./faults.ts";
 import type { Payload } from "./schema.ts";
 import type { Survey } from "./survey.ts";

@@ -1,7 +1,7 @@
 /** What import takes from a file and does with it: `importConfig`, compiled. Called by `compile.ts`. */
 import type { Column, Columns, Table } from "../column.ts";
 import type { ImportLookup, ImportPlan, WritePlan } from "../entity.ts";
-import { headingKey } from "../import-columns.ts";
+import { headingKey } from "../jobs/import-columns.ts";
 import type { Path } from "./faults.ts";
 import type { Payload } from "./schema.ts";
 import type { Survey } from "./survey.ts";

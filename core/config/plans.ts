@@ -8,7 +8,7 @@ import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { allOf, sourceOf, type Condition } from "../statement.ts";
-import { parseWhere } from "../where.ts";
+import { parseWhere } from "../lists/where.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 

@@ -1,8 +1,8 @@
 /**
- * fieldValidation -> the rules that `core/rules.ts` runs, and what they tell of columns that the database itself
+ * fieldValidation -> the rules that `core/writes/rules.ts` runs, and what they tell of columns that the database itself
  * leaves open: how many decimals a number keeps, whether a loosely stored column holds decimals or booleans.
  */
-import { columnTypeOf, fieldRuleFaults, type FieldRule } from "../field-rule.ts";
+import { columnTypeOf, fieldRuleFaults, type FieldRule } from "../writes/field-rule.ts";
 import type { Column, Columns } from "../column.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";

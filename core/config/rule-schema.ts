@@ -1,9 +1,9 @@
 /**
- * What `fieldValidation` may say of one field. What the constraints do is in `core/rules.ts`; this is how they
+ * What `fieldValidation` may say of one field. What the constraints do is in `core/writes/rules.ts`; this is how they
  * are written. Used by `schema.ts`, and by `compat.ts` for the names.
  */
 import { z } from "zod";
-import { columnTypeOf, type RuleType } from "../field-rule.ts";
+import { columnTypeOf, type RuleType } from "../writes/field-rule.ts";
 
 const fieldTypes = Object.keys(columnTypeOf) as RuleType[];
 

@@ -5,9 +5,9 @@
  */
 import type { Column } from "../column.ts";
 import { compareDecimals } from "../decimal.ts";
-import { isDate, readTimestamp } from "../formats.ts";
+import { isDate, readTimestamp } from "../writes/formats.ts";
 import type { Comparison, Condition } from "../statement.ts";
-import { comparand, parseWhere } from "../where.ts";
+import { comparand, parseWhere } from "../lists/where.ts";
 import { asPayload, isBlank, textOf } from "./parameters.ts";
 
 /** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */

@@ -1,5 +1,5 @@
 /** The values that a field has, for the lists that the grid's extensions offer: at most `limits.gridOptionsMax`, in order. */
-import { resultOf } from "../aggregate.ts";
+import { resultOf } from "../lists/aggregate.ts";
 import type { Column, Source } from "../column.ts";
 import type { GridPlan } from "../entity.ts";
 import { limits } from "../limits.ts";

@@ -5,8 +5,8 @@
 import { AppError, invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
-import { readWholeNumber } from "../page.ts";
-import { patternText } from "../where.ts";
+import { readWholeNumber } from "../lists/page.ts";
+import { patternText } from "../lists/where.ts";
 
 /** An object of the request: own properties are what the client sent. */
 export type Sent = Readonly<Record<string, unknown>>;

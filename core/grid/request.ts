@@ -4,15 +4,15 @@
  * may name what is no field of ours and is then passed over; what somebody asks for (`where`, `sort_columns`, `searchBy`,
  * `searchBuilder`) must name a field. Called by `actions/datatables.ts`.
  */
-import { type CountMode, parseCountMode } from "../count.ts";
+import { type CountMode, parseCountMode } from "../lists/count.ts";
 import type { Column, Columns } from "../column.ts";
 import type { GridPlan } from "../entity.ts";
 import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
-import { hasOrder, parseSort } from "../sort.ts";
+import { hasOrder, parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Sort } from "../statement.ts";
-import { parseWhere } from "../where.ts";
+import { parseWhere } from "../lists/where.ts";
 import { parseColumnControl } from "./column-control.ts";
 import { asPayload, listOf, type Sent, wholeNumber } from "./parameters.ts";
 import { parseSearchBuilder } from "./search-builder.ts";

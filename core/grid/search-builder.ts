@@ -8,7 +8,7 @@ import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Condition } from "../statement.ts";
-import { columnOf } from "../where.ts";
+import { columnOf } from "../lists/where.ts";
 import { conditionOf, type Test } from "./criterion.ts";
 import { isBlank, listOf, membersOf, type Sent } from "./parameters.ts";
 

@@ -5,7 +5,7 @@ import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { allOf, type Condition } from "../statement.ts";
-import { columnOf } from "../where.ts";
+import { columnOf } from "../lists/where.ts";
 import { type Sent, textOf } from "./parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 

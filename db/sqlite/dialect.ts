@@ -18,7 +18,7 @@ import {
 } from "../../core/values.ts";
 import type { Json } from "../../core/ports.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
-import type { Formula } from "../../core/formula.ts";
+import type { Formula } from "../../core/writes/formula.ts";
 import type { Dialect, FindOperand } from "../engine.ts";
 import { formulaCall } from "./formulas.ts";
 import { marks } from "./marks.ts";

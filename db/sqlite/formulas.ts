@@ -6,7 +6,12 @@
 import type { Database } from "better-sqlite3";
 import type { Column } from "../../core/column.ts";
 import { divideDecimal, normalDecimal } from "../../core/decimal.ts";
-import { compute, type Formula, type FormulaTarget, parseFormula } from "../../core/formula.ts";
+import {
+  compute,
+  type Formula,
+  type FormulaTarget,
+  parseFormula,
+} from "../../core/writes/formula.ts";
 
 /** A row whose result cannot be stored; `failure.ts` knows it. */
 export class FormulaFault extends Error {

@@ -6,7 +6,7 @@
 import { AwsClient } from "aws4fetch";
 import { type AppError, unavailable } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
-import type { BucketKeys } from "../../core/storage-url.ts";
+import type { BucketKeys } from "../../core/jobs/storage-url.ts";
 import { textIn } from "./answers.ts";
 
 export interface BucketAddress {

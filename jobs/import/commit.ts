@@ -4,7 +4,7 @@
  */
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError } from "../../core/errors.ts";
-import { claimInLedger, findInLedger, leaveInLedger } from "../../core/ledger.ts";
+import { claimInLedger, findInLedger, leaveInLedger } from "../../core/jobs/ledger.ts";
 import type { Json, Run, Session, Transaction } from "../../core/ports.ts";
 import type { Table } from "../../core/column.ts";
 import type { JobContext } from "../job-world.ts";

@@ -1,5 +1,5 @@
 /** Looks through one uploaded workbook, from its first byte to its last. Called by `inspect-thread.ts` and, where there are no threads, by `inline-workbooks.ts`. */
-import { shownCell } from "../../core/import-columns.ts";
+import { shownCell } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/limits.ts";
 import type { Cell, WorkbookSketch } from "../../core/ports.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";

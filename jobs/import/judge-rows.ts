@@ -5,10 +5,10 @@
 import type { Column } from "../../core/column.ts";
 import type { Entity, ImportPlan } from "../../core/entity.ts";
 import type { FieldErrors } from "../../core/errors.ts";
-import type { FileColumn } from "../../core/import-columns.ts";
-import { fieldValue } from "../../core/import-values.ts";
+import type { FileColumn } from "../../core/jobs/import-columns.ts";
+import { fieldValue } from "../../core/jobs/import-values.ts";
 import type { Cell, NewId, Queries, Row } from "../../core/ports.ts";
-import { newKey } from "../../core/record.ts";
+import { newKey } from "../../core/writes/record.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
 import { findRows, type Key, keyText, scalarOf } from "./find-rows.ts";
 import { createNames } from "./lookups.ts";

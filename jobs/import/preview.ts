@@ -2,7 +2,7 @@
  * The preview of an import: every row is judged, nothing is stored. The counts are the job's result; the rejected rows go into files of this
  * run's own name, as lists of errors may be long. Called by `run-job.ts`.
  */
-import { shownRow } from "../../core/import-columns.ts";
+import { shownRow } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/limits.ts";
 import type { Json, Run } from "../../core/ports.ts";
 import type { JobContext } from "../job-world.ts";

@@ -5,7 +5,7 @@
 import type { Column } from "../../core/column.ts";
 import type { Entity, ImportPlan } from "../../core/entity.ts";
 import { AppError, unavailable, validationFailed } from "../../core/errors.ts";
-import { type Handled, runAfter, runBefore } from "../../core/events.ts";
+import { type Handled, runAfter, runBefore } from "../../core/writes/events.ts";
 import { limits } from "../../core/limits.ts";
 import type { Clock, Log, NewId, Queries, Transaction } from "../../core/ports.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type RecordPlan,
   recordPlan,
   updateAudit,
-} from "../../core/record.ts";
+} from "../../core/writes/record.ts";
 import type { Assignment, Scalar } from "../../core/statement.ts";
 import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
 

@@ -4,10 +4,10 @@
  */
 import type { Column } from "../../core/column.ts";
 import { AppError } from "../../core/errors.ts";
-import { hasHandlers } from "../../core/events.ts";
-import type { FileColumn } from "../../core/import-columns.ts";
+import { hasHandlers } from "../../core/writes/events.ts";
+import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/ports.ts";
-import { createAudit, updateAudit } from "../../core/record.ts";
+import { createAudit, updateAudit } from "../../core/writes/record.ts";
 import type { Scalar } from "../../core/statement.ts";
 import type { FileRow, Verdict } from "./judge-rows.ts";
 import type { RejectedRow } from "./rejected-rows.ts";

@@ -1,9 +1,9 @@
 /** An uploaded workbook as a job reads it: its columns, and its rows in batches. Called by `preview.ts` and `commit.ts`. */
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError, invalidFile, notFound } from "../../core/errors.ts";
-import { type FileColumn, readHeadings } from "../../core/import-columns.ts";
+import { type FileColumn, readHeadings } from "../../core/jobs/import-columns.ts";
 import type { Json, Run } from "../../core/ports.ts";
-import { uploadKey } from "../../core/uploads.ts";
+import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job-world.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";

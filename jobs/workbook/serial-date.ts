@@ -3,7 +3,7 @@
  * 1900, other programs do not, so they agree only from 1 March 1900 on. Both ways are here: `serialOf` for the writer
  * (`cell-xml.ts`), `dateOfSerial` for the reader (`sheet-cells.ts`).
  */
-import { readTime, readTimestamp } from "../../core/formats.ts";
+import { readTime, readTimestamp } from "../../core/writes/formats.ts";
 
 const dayMs = 86_400_000;
 /** Days from 30 December 1899 to 1 January 1970. */

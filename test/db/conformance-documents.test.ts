@@ -3,7 +3,7 @@
  * see one moment.
  */
 import { beforeEach, describe, expect, test } from "vitest";
-import { compute, parseFormula } from "../../core/formula.ts";
+import { compute, parseFormula } from "../../core/writes/formula.ts";
 import { equals } from "../../core/statement.ts";
 import { column, errorOf, insert, select, session, set, update, useBench } from "./conformance.ts";
 

@@ -1,6 +1,6 @@
 /** The operator's own SQL on each engine: its rows have the values that other statements give, and its failures are the operator's. */
 import { describe, expect, test } from "vitest";
-import { nativeOf, type NativeParams } from "../../core/native.ts";
+import { nativeOf, type NativeParams } from "../../core/writes/native.ts";
 import type { Queries } from "../../core/ports.ts";
 import { column, engine, errorOf, insert, select, session, useBench } from "./conformance.ts";
 import { equals } from "../../core/statement.ts";

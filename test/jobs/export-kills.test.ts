@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ExportFormatName } from "../../core/export-list.ts";
+import type { ExportFormatName } from "../../core/lists/export-list.ts";
 import type { EngineName } from "../servers/session.ts";
 import { fileOf, rowsOf } from "../workbook/files.ts";
 import { batchSize, type Jobs, killRounds, killsTimeoutMs } from "./kill-rounds.ts";

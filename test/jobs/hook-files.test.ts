@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { HookFailure, HookQueue, MakeCall } from "../../core/hook-queue.ts";
+import type { HookFailure, HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/limits.ts";
 import type { HookCall, Log } from "../../core/ports.ts";
 import { createFolderFiles } from "../../jobs/files-folder.ts";

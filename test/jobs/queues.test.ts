@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { AppError, notFound, unavailable } from "../../core/errors.ts";
-import { abandonedError, cancelledError, unknownError } from "../../core/jobs.ts";
+import { abandonedError, cancelledError, unknownError } from "../../core/jobs/jobs.ts";
 import type { Job, JobRecord, Log, Queue, Run, RunJob } from "../../core/ports.ts";
 import { createBullmqQueue } from "../../jobs/bullmq.ts";
 import { startBullmqWorker } from "../../jobs/bullmq-worker.ts";

@@ -1,0 +1,133 @@
+/**
+ * Jobs as the actions of one project see them: they start one, look at it, or ask for its end. A job belongs to its project, endpoint
+ * and caller; for everybody else its id is as unknown as one that nobody ever gave. `ports.ts` says what a job is, `jobs/` keeps
+ * and runs them.
+ */
+import { AppError, notFound } from "../errors.ts";
+import { limits } from "../limits.ts";
+import type {
+  Files,
+  Job,
+  JobKind,
+  JobProgress,
+  JobRecord,
+  Json,
+  NewId,
+  Queue,
+  Workbooks,
+} from "../ports.ts";
+
+/** Whom a job belongs to. */
+export interface Owner {
+  readonly endpoint: string;
+  readonly caller: string | null;
+}
+
+export interface ProjectJobs {
+  readonly files: Files;
+  readonly workbooks: Workbooks;
+  /** How long files are kept; the records of jobs are kept twice as long. */
+  readonly fileTtlSeconds: number;
+  /**
+   * Starts a job. `id` names the job that a repeated request means too; absent: a new one.
+   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, and `unavailable`.
+   */
+  start(
+    kind: JobKind,
+    owner: Owner,
+    job: { request: Job["request"]; id?: string | undefined },
+  ): Promise<Job>;
+  /** `id` as the client sent it, whatever it is. `kinds`: others count as unknown. Rejects with `notFound` or `unavailable`. */
+  find(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  /** As `find`. Rejects with `invalidJobState` when the job has ended. */
+  cancel(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  /** Whether the job's files are kept no longer. */
+  hasExpired(job: JobRecord): boolean;
+}
+
+export interface ProjectJobsDeps {
+  readonly queue: Queue;
+  readonly files: Files;
+  readonly workbooks: Workbooks;
+  readonly newId: NewId;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+}
+
+/** What the status of a job that was cancelled says. */
+export const cancelledError = "The job was cancelled";
+
+/** What the status says of a job that failed for no reason that is the client's to know. */
+export const unknownError = "The job could not be finished";
+
+/** What the status says of a job whose workers died again and again. */
+export const abandonedError = "The job was interrupted too often and was given up";
+
+const idShape =
+  /^(export|preview|commit)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The kind of the job that the id names; null where no job has such an id. */
+export function kindOf(id: unknown): JobKind | null {
+  if (typeof id !== "string" || id.length > 64) return null;
+  return (idShape.exec(id)?.[1] as JobKind | undefined) ?? null;
+}
+
+export function createProjectJobs(
+  { name, fileTtlSeconds }: { name: string; fileTtlSeconds: number },
+  { queue, files, workbooks, newId, nowMs }: ProjectJobsDeps,
+): ProjectJobs {
+  const keptSeconds = fileTtlSeconds * 2;
+  const hasEndedFor = (job: JobRecord, seconds: number): boolean =>
+    job.finishedAtMs !== null && nowMs() - job.finishedAtMs > seconds * 1_000;
+
+  const jobs: ProjectJobs = {
+    files,
+    workbooks,
+    fileTtlSeconds,
+    async start(kind, { endpoint, caller }, { request, id = `${kind}-${newId()}` }) {
+      if (JSON.stringify(request).length > limits.jobRequestLengthMax)
+        throw new AppError("payloadTooLarge", "The request is too large for a job");
+      const job = { id, kind, project: name, endpoint, caller, request, keptSeconds };
+      const dated: Job = { ...job, createdAtMs: nowMs() };
+      await queue.add(dated);
+      return dated;
+    },
+    async find(kinds, { endpoint, caller }, id) {
+      const kind = kindOf(id);
+      const job = kind !== null && kinds.includes(kind) ? await queue.find(id as string) : null;
+      const isOwn =
+        job !== null &&
+        job.project === name &&
+        job.endpoint === endpoint &&
+        job.caller === caller &&
+        !hasEndedFor(job, job.keptSeconds);
+      if (!isOwn) throw notFound("There is no such job");
+      return job;
+    },
+    async cancel(kinds, owner, id) {
+      const job = await jobs.find(kinds, owner, id);
+      if (job.state === "completed" || job.state === "failed")
+        throw invalidJobState("The job has ended already");
+      await queue.cancel(job.id);
+      return jobs.find(kinds, owner, id);
+    },
+    hasExpired: (job) => hasEndedFor(job, job.keptSeconds / 2),
+  };
+  return jobs;
+}
+
+export const invalidJobState = (message: string): AppError =>
+  new AppError("invalidJobState", message);
+
+/** The progress as answers show it. */
+export const progressOf = ({ processed, total }: JobProgress): Record<string, number> => ({
+  processed_rows: processed,
+  total_rows: total,
+});
+
+/** A member of what a job was asked for, or gave; null when it is no such text. */
+export function textOf(object: Json, name: string): string | null {
+  if (typeof object !== "object" || object === null || Array.isArray(object)) return null;
+  const value = object[name];
+  return typeof value === "string" ? value : null;
+}

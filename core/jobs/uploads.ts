@@ -1,0 +1,44 @@
+/**
+ * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
+ * belongs to its project, endpoint and caller, and is kept as long as other files. Called by the actions of import.
+ */
+import { notFound } from "../errors.ts";
+import type { Owner, ProjectJobs } from "./jobs.ts";
+import type { Json } from "../ports.ts";
+
+export interface UploadDescription {
+  readonly endpoint: string;
+  readonly caller: string | null;
+  readonly totalRows: number;
+}
+
+const idShape = /^upload-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Keys of the file itself, and of its description. */
+export const uploadKey = (project: string, id: string): string => `uploads/${project}/${id}.xlsx`;
+const descriptionKey = (project: string, id: string): string => `uploads/${project}/${id}.json`;
+
+export async function describeUpload(
+  { files }: ProjectJobs,
+  { project, id, ...description }: UploadDescription & { project: string; id: string },
+): Promise<void> {
+  const text = JSON.stringify(description);
+  await files.write(descriptionKey(project, id), [new TextEncoder().encode(text)]);
+}
+
+/** `id` as the client sent it, whatever it is. Rejects with `notFound`, alike for one that is unknown, expired or somebody else's. */
+export async function findUpload(
+  { files, fileTtlSeconds }: ProjectJobs,
+  { project, owner, id }: { project: string; owner: Owner; id: unknown },
+): Promise<{ id: string; totalRows: number }> {
+  const unknown = notFound("There is no such upload");
+  if (typeof id !== "string" || !idShape.test(id) || id.endsWith("\n")) throw unknown;
+  const key = descriptionKey(project, id);
+  const info = await files.info(key);
+  if (!info || Date.now() - info.modifiedAtMs > fileTtlSeconds * 1_000) throw unknown;
+  const text = await new Response(await files.read(key)).text();
+  const { endpoint, caller, totalRows } = JSON.parse(text) as UploadDescription &
+    Record<string, Json>;
+  if (endpoint !== owner.endpoint || caller !== owner.caller) throw unknown;
+  return { id, totalRows };
+}

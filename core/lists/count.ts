@@ -1,0 +1,35 @@
+/**
+ * How a list counts the rows behind its pages: exactly, by the planner's estimate, or not at all. Called by the actions that paginate.
+ */
+import { invalidParameter } from "../errors.ts";
+import type { Queries } from "../ports.ts";
+import type { Count } from "../statement.ts";
+
+export type CountMode = "exact" | "estimated" | "none";
+
+/** Rows in all; null when they were not counted. */
+export interface RowCount {
+  readonly total: number | null;
+  readonly isEstimate: boolean;
+}
+
+const countModes: readonly unknown[] = ["exact", "estimated", "none"] satisfies CountMode[];
+
+/** The mode of that name; exact when it is absent. Rejects with Invalid parameter. */
+export function parseCountMode(value: unknown): CountMode {
+  if (value === undefined || value === null) return "exact";
+  if (countModes.includes(value)) return value as CountMode;
+  throw invalidParameter("count must be exact, estimated or none");
+}
+
+/** Counts as the mode says; where the engine has no estimate, exactly. `none` runs no statement. */
+export async function countRows(
+  queries: Queries,
+  count: Count,
+  mode: CountMode,
+): Promise<RowCount> {
+  if (mode === "none") return { total: null, isEstimate: false };
+  const estimate = mode === "estimated" ? await queries.estimate(count) : null;
+  if (estimate !== null) return { total: estimate, isEstimate: true };
+  return { total: await queries.count(count), isEstimate: false };
+}

@@ -1,0 +1,225 @@
+/**
+ * Paging by keyset: a cursor says at which row a page ended, and the next page begins behind it, however many rows came or went
+ * meanwhile. It holds the row's marks (`Column.markOf`) in the columns of the sort, because the JSON form of a value may have lost digits that
+ * decide the order. It is no secret and grants nothing: scope and filter are those of the request that brings it. Used by read.
+ */
+import { type Column, derivedColumn } from "../column.ts";
+import { AppError, invalidParameter } from "../errors.ts";
+import { fromBase64, toBase64 } from "../writes/formats.ts";
+import { hashOf } from "../hash.ts";
+import { limits } from "../limits.ts";
+import { parsePerPage } from "./page.ts";
+import type { Row } from "../ports.ts";
+import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
+
+/** What decides which rows a list has and in which order; a cursor of one list is refused by all others. */
+export interface CursorList {
+  /** Project and endpoint. */
+  readonly name: string;
+  /** At least one term; the last one tells all rows apart. */
+  readonly sort: readonly Sort[];
+  /** What the request filters by, without the operator's scope. */
+  readonly filter: Condition | null;
+}
+
+/** A mark of each term of the sort; null where the row has no value. */
+type Place = readonly (string | null)[];
+
+export interface CursorPage {
+  readonly list: CursorList;
+  readonly perPage: number;
+  /** The row that the page begins behind; null = the beginning of the list. */
+  readonly after: Place | null;
+}
+
+/** Whether the request is paged by cursor: true begins, a text goes on. */
+export const asksForCursor = ({ cursor }: Record<string, unknown>): boolean =>
+  cursor !== undefined && cursor !== null && cursor !== false;
+
+/** Rejects with Invalid parameter: `page` or `limit` beside the cursor, or a cursor that is not of this list. */
+export function parseCursorPage(body: Record<string, unknown>, list: CursorList): CursorPage {
+  for (const name of ["page", "limit"]) {
+    if (body[name] !== undefined)
+      throw invalidParameter(`${name} and cursor exclude each other; leave one of them out`);
+  }
+  const { cursor } = body;
+  if (cursor !== true && typeof cursor !== "string")
+    throw invalidParameter("cursor must be true, or the next_cursor of an answer");
+  const after = cursor === true ? null : readCursor(cursor, list);
+  return { list, perPage: parsePerPage(body), after };
+}
+
+/** The list's statement, narrowed to this page: with the marks of each row, and one row more, which tells whether there is a next page. */
+export function selectPage(select: Select, { list, perPage, after }: CursorPage): Select {
+  const behind = after && isBehind(list.sort.map((term, at) => placed(term, after[at] ?? null)));
+  return {
+    ...select,
+    columns: [...select.columns, ...list.sort.map(({ column }) => markOf(column))],
+    where: allOf(select.where, behind),
+    limit: perPage + 1,
+    offset: 0,
+  };
+}
+
+/**
+ * What the rows of `selectPage` mean: the records of the page, and its `pagination`. Rejects (Invalid parameter) where the next
+ * row has the last one's place, as a view may have it: no cursor can stand between the two.
+ */
+export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
+  const places = rows.map((row) => takeMarks(row, list.sort));
+  const hasNext = rows.length > perPage;
+  const [last, following] = places.slice(perPage - 1);
+  if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
+    throw invalidParameter(
+      "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page",
+    );
+  }
+  return {
+    data: rows.slice(0, perPage),
+    pagination: {
+      per_page: perPage,
+      next_cursor: hasNext ? writeCursor(last!, list) : null,
+      has_next: hasNext,
+    },
+  };
+}
+
+/**
+ * The failure of a statement that went on from a cursor. What it holds was checked as far as that is possible without the
+ * database, which alone can read the values of many types: where it refused one, the cursor was made up.
+ */
+export function cursorFailure(error: unknown, { list, after }: CursorPage): unknown {
+  if (!(error instanceof AppError) || after === null) return error;
+  const isForeign = list.sort.some(({ column }) => column.type === "other");
+  const isRefused = error.kind === "validationFailed" || (isForeign && error.kind === "internal");
+  if (!isRefused) return error;
+  return new AppError("invalidParameter", "The cursor holds a value that no record can have", {
+    cause: error,
+  });
+}
+
+const marks = new WeakMap<Column, Column>();
+
+/** The column of marks of another one: always the same object, as statements are kept by their columns. */
+export function markOf(column: Column): Column {
+  let mark = marks.get(column);
+  if (mark === undefined) {
+    const { nullable } = column;
+    // Not the column's own name, which may be as long as the database allows.
+    const name = `rowgate_mark_${hashOf(column.name)}`;
+    mark = derivedColumn(name, "text", { nullable, markOf: column });
+    marks.set(column, mark);
+  }
+  return mark;
+}
+
+/** The row's marks, which are no part of the record. Removed from its end, which leaves the row as quick as it was. */
+function takeMarks(row: Row, sort: readonly Sort[]): Place {
+  const place: (string | null)[] = [];
+  for (let at = sort.length - 1; at >= 0; at--) {
+    const { name } = markOf(sort[at]!.column);
+    place.unshift(row[name] as string | null);
+    delete row[name];
+  }
+  return place;
+}
+
+interface PlacedTerm {
+  readonly mark: Column;
+  readonly direction: Sort["direction"];
+  readonly value: string | null;
+}
+
+const placed = ({ column, direction }: Sort, value: string | null): PlacedTerm => ({
+  mark: markOf(column),
+  direction,
+  value,
+});
+
+/**
+ * The rows behind the place: further in the first term, or equal in it and behind in the others. The bound in front says nothing
+ * new, but one that an index can begin at.
+ */
+function isBehind(terms: readonly PlacedTerm[]): Condition {
+  const [first, ...others] = terms as [PlacedTerm, ...PlacedTerm[]];
+  const further = isFurther(first);
+  if (others.length === 0) return further ?? nothing;
+  const tied = allOf(isEqual(first), isBehind(others))!;
+  if (further === null) return tied;
+  return allOf(boundOf(first), { kind: "or", members: [further, tied] })!;
+}
+
+const nothing: Condition = { kind: "or", members: [] };
+
+const isEqual = ({ mark, value }: PlacedTerm): Condition =>
+  value === null
+    ? { kind: "null", column: mark, negated: false }
+    : { kind: "compare", column: mark, operator: "=", value };
+
+/** Null where nothing can follow: nulls are the smallest. */
+function isFurther({ mark, direction, value }: PlacedTerm): Condition | null {
+  if (value === null)
+    return direction === "asc" ? { kind: "null", column: mark, negated: true } : null;
+  if (direction === "asc") return { kind: "compare", column: mark, operator: ">", value };
+  const smaller: Condition = { kind: "compare", column: mark, operator: "<", value };
+  if (!mark.nullable) return smaller;
+  return { kind: "or", members: [smaller, { kind: "null", column: mark, negated: false }] };
+}
+
+/** Null where no single comparison holds for all rows from here on. */
+function boundOf({ mark, direction, value }: PlacedTerm): Condition | null {
+  if (value === null || (direction === "desc" && mark.nullable)) return null;
+  return { kind: "compare", column: mark, operator: direction === "asc" ? ">=" : "<=", value };
+}
+
+const version = 1;
+
+/** Rejects (Invalid parameter) a place that would make too long a cursor. */
+function writeCursor(place: Place, list: CursorList): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([version, digestOf(list), place]));
+  const cursor = toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (cursor.length <= limits.cursorLengthMax) return cursor;
+  throw invalidParameter("The texts of the sorted columns are too long for a cursor; use page");
+}
+
+function readCursor(cursor: string, list: CursorList): Place {
+  const [madeBy, digest, place] = contentOf(cursor);
+  if (madeBy !== version || typeof digest !== "string" || !isPlace(place)) throw noCursor();
+  if (digest !== digestOf(list) || place.length !== list.sort.length) {
+    throw invalidParameter(
+      "The cursor belongs to a list with another sort, where or search; begin again with cursor: true",
+    );
+  }
+  return place;
+}
+
+const noCursor = () => invalidParameter("The cursor is not one that an answer gave");
+
+function contentOf(cursor: string): unknown[] {
+  if (cursor.length > limits.cursorLengthMax || !/^[\w-]+$/.test(cursor)) throw noCursor();
+  const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+  if (bytes === null) throw noCursor();
+  try {
+    const content: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (Array.isArray(content)) return content;
+  } catch {
+    // Neither text nor JSON.
+  }
+  throw noCursor();
+}
+
+const isPlace = (value: unknown): value is Place =>
+  Array.isArray(value) &&
+  value.every((mark) => mark === null || (typeof mark === "string" && mark.isWellFormed()));
+
+/** Equal for equal lists: columns count by their names, and a `where` by what it means. */
+function digestOf({ name, sort, filter }: CursorList): string {
+  const order = sort.map(({ column, direction }) => [column.name, direction]);
+  return hashOf(JSON.stringify([name, order, filter], plainMember));
+}
+
+function plainMember(name: string, value: unknown): unknown {
+  if (name === "column") return (value as Column).name;
+  if (typeof value === "bigint") return `${value}n`;
+  return value instanceof Uint8Array ? toBase64(value) : value;
+}

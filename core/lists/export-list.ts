@@ -1,0 +1,63 @@
+/**
+ * The client's request for an export -> what the job reads and writes. `parseExport` runs twice: when the request comes, so that its faults
+ * are answered at once, and in the job, which has the request as the client wrote it. Called by `actions/export.ts` and `jobs/export.ts`.
+ */
+import type { ExportPlan } from "../entity.ts";
+import { invalidParameter } from "../errors.ts";
+import { ExactNumber, isObject } from "../json.ts";
+import type { Json } from "../ports.ts";
+import { parseSort } from "./sort.ts";
+import { allOf, type Select } from "../statement.ts";
+import { parseWhere } from "./where.ts";
+
+export const exportFormats = ["xlsx", "csv", "jsonl"] as const;
+export type ExportFormatName = (typeof exportFormats)[number];
+
+export interface ExportRequest {
+  readonly format: ExportFormatName;
+  /** All rows of the export, in their order. */
+  readonly list: Select;
+}
+
+/** Rejects with Invalid payload, Invalid parameter or Invalid field, as read does. */
+export function parseExport(
+  body: { readonly [name: string]: unknown },
+  { source, columns, exported, key, scope }: ExportPlan,
+): ExportRequest {
+  const list: Select = {
+    kind: "select",
+    source,
+    columns: exported.map(({ column }) => column),
+    where: allOf(scope, parseWhere(body["where"], columns)),
+    sort: parseSort(withDirections(body["sort_columns"]), columns, key),
+    limit: null,
+    offset: 0,
+    lock: false,
+  };
+  return { format: formatOf(body["format"] ?? "xlsx"), list };
+}
+
+/** What of the body the job needs, as plain JSON: numbers that JavaScript cannot hold become texts of their digits. */
+export function requestOf(body: Record<string, unknown>): { [name: string]: Json } {
+  const { format = "xlsx", where = null, sort_columns = null } = body;
+  return JSON.parse(JSON.stringify({ format, where, sort_columns }, plainNumber));
+}
+
+const plainNumber = (_name: string, value: unknown): unknown =>
+  value instanceof ExactNumber ? value.source : value;
+
+function formatOf(format: unknown): ExportFormatName {
+  const known = exportFormats.find((name) => name === format);
+  if (known) return known;
+  throw invalidParameter(`format must be one of ${exportFormats.join(", ")}`);
+}
+
+/** `order` is the direction's other name. */
+function withDirections(sortColumns: unknown): unknown {
+  if (!Array.isArray(sortColumns)) return sortColumns;
+  return sortColumns.map((item: unknown) =>
+    isObject(item) && item["direction"] === undefined && item["order"] !== undefined
+      ? { column: item["column"], direction: item["order"] }
+      : item,
+  );
+}

@@ -1,0 +1,250 @@
+/**
+ * What may be locked, by whom, and what follows for a write. A record lock lasts for one request and keeps other writes off its
+ * records; a resource lock is taken by a client with lock/acquire and lasts until it is given back or its time is over.
+ * `core/dispatch.ts` opens a `RequestLocks` for every request and closes it; the writing actions call `guardWrite`.
+ */
+import { AppError, unavailable } from "../errors.ts";
+import type { WritePlan } from "../entity.ts";
+import { limits } from "../limits.ts";
+import { type LockKind, lockName, type Locked, tableResource } from "./lock-names.ts";
+import type { Json, LockHolder, LockOutcome, LockState, LockStore, Log, NewId } from "../ports.ts";
+import { createRecordLocks } from "./record-locks.ts";
+import type { Scalar } from "../statement.ts";
+import { showBytes, showInteger } from "../values.ts";
+
+/** `locking` of project.json. */
+export interface LockSettings {
+  /** Whether update, delete, adjust and the composites take record locks. */
+  readonly enabled: boolean;
+  readonly ttlSeconds: number;
+  readonly strategy: "retry" | "fail";
+  /** Tries after the first one. */
+  readonly retries: number;
+  readonly retryDelayMs: number;
+  readonly maxResourceTtlSeconds: number;
+  readonly enforceResourceLocks: boolean;
+}
+
+/** A key of lock/acquire, as it is shown and as it is locked. */
+export interface LockKey {
+  readonly key: string;
+  readonly value: Json;
+  readonly locked: Locked;
+}
+
+export interface Acquisition {
+  readonly token: string;
+  readonly fence: number;
+  readonly owner: string | null;
+  readonly acquiredAtMs: number;
+}
+
+/** The locks that one request takes, asks for and has to respect. */
+export interface RequestLocks {
+  readonly settings: LockSettings;
+  /** Whether a write has to say which records it changes, with `guardWrite`, before it does. */
+  readonly guardsWrites: boolean;
+  /**
+   * Before update, delete, adjust and the composites change these records: takes their locks where locking is enabled, then
+   * respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable; then nothing may be written.
+   */
+  guardWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  /**
+   * Takes the records' locks whatever the configuration says, trying again as it says; they are kept on until the request ends.
+   * Rejects with lockConflict, or unavailable where the store is out of reach.
+   */
+  takeRecords(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  /**
+   * Right before a write: rejects with lockConflict when a lock of this request was lost, or when somebody else holds a record
+   * through lock/acquire and resource locks are enforced; with unavailable when nobody can say.
+   */
+  checkWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict or unavailable. */
+  acquire(
+    keys: readonly LockKey[],
+    claim: { token: string | null; owner: string | null; ttlMs: number },
+  ): Promise<Acquisition>;
+  /** lock/release: how many of the keys the token held. Rejects with unavailable. */
+  release(keys: readonly LockKey[], token: string): Promise<number>;
+  /** lock/status, in the order of the keys. Rejects with unavailable. */
+  status(keys: readonly LockKey[]): Promise<(LockState | null)[]>;
+  isHolding(): boolean;
+  /** Gives the record locks back; the request is over. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface LocksDeps {
+  readonly store: LockStore;
+  readonly settings: LockSettings;
+  /** A cryptographic hash as hexadecimal text: two records must never share a lock. */
+  readonly digest: (text: string) => string;
+  readonly newId: NewId;
+}
+
+export interface LockRequest {
+  /** The header X-Lock-Token. */
+  readonly token: string | null;
+  /** On the clock of `performance.now()`: nobody waits for a lock beyond it. */
+  readonly deadlineAtMs: number;
+  readonly log: Log;
+}
+
+/** The locks of a project, for each of its requests anew. */
+export type ProjectLocks = (request: LockRequest) => RequestLocks;
+
+export function createLocks({ store: rawStore, settings, digest, newId }: LocksDeps): ProjectLocks {
+  const store = answering(rawStore);
+  const retries = settings.strategy === "retry" ? settings.retries : 0;
+
+  const nameOf = (kind: LockKind, locked: Locked): string => lockName(kind, locked, digest);
+  const keyNames = (keys: readonly LockKey[]): string[] =>
+    keys.map(({ locked }) => nameOf("resource", locked));
+
+  return function open({ token: sentToken, deadlineAtMs, log }) {
+    const held = createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
+
+    /** Tries until the locks are taken, a try too many, or too late. */
+    async function takePatiently(names: readonly string[]): Promise<LockOutcome> {
+      for (let left = retries; ; left--) {
+        const outcome = await held.take(names);
+        // Those who met once should not meet again at the same moment.
+        const delayMs = settings.retryDelayMs * (0.5 + Math.random());
+        const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
+        if (outcome.ok || left <= 0 || isLate) return outcome;
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+    }
+
+    /** Takes the record locks; `shown` is each record as the caller may see it. */
+    async function take(records: readonly Locked[], shown: readonly ShownKey[]): Promise<void> {
+      const names = records.map((record) => nameOf("record", record));
+      for (const some of batches([...new Set(names)])) {
+        const outcome = await takePatiently(some);
+        if (outcome.ok) continue;
+        const key = shown[names.indexOf(outcome.name)] ?? null;
+        throw conflict(recordInUse, { key, holder: outcome.holder });
+      }
+    }
+
+    const locks: RequestLocks = {
+      settings,
+      guardsWrites: settings.enabled || settings.enforceResourceLocks,
+
+      async guardWrite(write, keyValues) {
+        if (settings.enabled) {
+          await locks.takeRecords(write, keyValues).catch((error: unknown) => {
+            throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
+          });
+        }
+        await locks.checkWrite(write, keyValues);
+      },
+
+      takeRecords: (write, keyValues) =>
+        take(
+          keyValues.map((value) => lockedRecord(write, value)),
+          keyValues.map((value) => shownKey(write, value)),
+        ),
+
+      async checkWrite(write, keyValues) {
+        if (held.isLost()) throw conflict(lockLost, { key: null, holder: null });
+        if (!settings.enforceResourceLocks || keyValues.length === 0) return;
+        const states: (LockState | null)[] = [];
+        for (const some of batches(keyValues)) {
+          const names = some.map((value) => nameOf("resource", lockedRecord(write, value)));
+          states.push(...(await store.status(names, sentToken)));
+        }
+        const foreign = states.findIndex((state) => state !== null && !state.isOwn);
+        const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
+        if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
+        // Who sends a token believes to hold the record.
+        const isHeld = states.some((state) => state !== null);
+        if (sentToken !== null && !isHeld) throw conflict(tokenEnded, { key, holder: null });
+      },
+
+      async acquire(keys, { token, owner, ttlMs }) {
+        if (token === null && settings.enabled && settings.enforceResourceLocks) {
+          // A write that was let through before has to be over: it holds the record's lock until then.
+          const records = keys.map(({ locked }) => locked);
+          await take(records, keys);
+        }
+        const names = [...new Set(keyNames(keys))];
+        const claim = { token: token ?? newId(), owner, ttlMs };
+        const outcome = await (token === null
+          ? store.acquire(names, claim)
+          : store.extend(names, claim));
+        if (outcome.ok) return { ...outcome, token: claim.token };
+        const key = keys[keyNames(keys).indexOf(outcome.name)]!;
+        const message = outcome.holder === null ? tokenEnded : heldByOther;
+        throw conflict(message, { key, holder: outcome.holder });
+      },
+
+      release: (keys, token) => store.release([...new Set(keyNames(keys))], token),
+      status: (keys) => store.status(keyNames(keys), null),
+      isHolding: held.isHolding,
+      close: held.close,
+    };
+    return locks;
+  };
+}
+
+/** Whole seconds until it ends, rounded up: a lock that is still held has at least one. */
+export const secondsLeft = (holder: LockHolder | null): number =>
+  Math.ceil((holder?.remainingMs ?? 0) / 1_000);
+
+const lockNotTaken =
+  "A record is locked by another request, or locks are out of reach; nothing was changed";
+const recordInUse = "The record is being changed by another request";
+const heldByOther = "The record is locked by somebody else";
+const tokenEnded = "The token holds no lock on this record any more";
+const lockLost = "The lock of the record was lost while the request ran; nothing was changed";
+
+function conflict(
+  message: string,
+  { key, holder }: { key: ShownKey; holder: LockHolder | null },
+): AppError {
+  return new AppError("lockConflict", message, {
+    data: {
+      conflicting_key: key && { key: key.key, value: key.value },
+      locked_by: holder?.owner ?? null,
+      ttl_remaining: secondsLeft(holder),
+    },
+  });
+}
+
+const lockedRecord = ({ table, key }: WritePlan, value: Scalar): Locked => ({
+  resource: tableResource(table),
+  column: key,
+  value,
+});
+
+type ShownKey = { readonly key: string; readonly value: Json } | null;
+
+/** The record as the caller may see it. */
+function shownKey({ key, shown }: WritePlan, value: Scalar): ShownKey {
+  if (!shown.has(key.name)) return null;
+  if (value instanceof Uint8Array) return { key: key.name, value: showBytes(value) };
+  const shownValue = typeof value === "bigint" ? showInteger(value, "number") : value;
+  return { key: key.name, value: shownValue };
+}
+
+/** As many at once as the store takes. */
+function batches<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / limits.lockNamesMax);
+  return Array.from({ length: count }, (_, at) =>
+    items.slice(at * limits.lockNamesMax, (at + 1) * limits.lockNamesMax),
+  );
+}
+
+/** The store, with what the client hears when it is out of reach. */
+function answering(store: LockStore): LockStore {
+  const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch((error: unknown) => {
+      throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
+    });
+  return {
+    acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),
+    extend: (names, claim) => orUnavailable(store.extend(names, claim)),
+    release: (names, token) => orUnavailable(store.release(names, token)),
+    status: (names, token) => orUnavailable(store.status(names, token)),
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * What change-status and next-statuses share: the record and its status, which status may follow, and the hooks around the
+ * change. Blocking hooks are called here, inside the transaction; the others are only collected, for `core/dispatch.ts` to start
+ * once the change is there for everybody to see.
+ */
+import type { Call } from "../action.ts";
+import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
+import { AppError, unavailable } from "../errors.ts";
+import { limits } from "../limits.ts";
+import type { HookCall, Json, OutboundRequest, Queries, Row } from "../ports.ts";
+import { keyOf, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
+import { equals, type Scalar, sourceOf } from "../statement.ts";
+import { fillJson, fillUrl, type TemplateValues } from "./templates.ts";
+
+export interface WorkflowNeeds extends RecordPlan {
+  readonly workflow: WorkflowPlan;
+}
+
+export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
+  const plan = recordPlan(entity);
+  return plan && entity.workflow && { ...plan, workflow: entity.workflow };
+}
+
+/** The key that the body names, by its own name or as `id`. Rejects as `keyOf` does. */
+export function keyOrIdOf(call: Call, { write: { key } }: WorkflowNeeds): Scalar {
+  const { body } = call;
+  if (Object.hasOwn(body, key.name) || !Object.hasOwn(body, "id")) return keyOf(call, key);
+  return keyOf({ ...call, body: { [key.name]: body["id"] } }, key);
+}
+
+/** A record as the table has it. */
+export interface Found {
+  readonly id: Json;
+  /** As transitions name it; null where the record has none. */
+  readonly status: string | null;
+  /** What answers show of it. */
+  readonly record: Row;
+}
+
+/** The record, its row locked until the transaction ends where `lock` says so. Rejects with 404. */
+export async function findRecord(
+  call: Call,
+  { write, workflow }: WorkflowNeeds,
+  { queries, keyValue, lock }: { queries: Queries; keyValue: Scalar; lock: boolean },
+): Promise<Found> {
+  const row = await queries.one({
+    kind: "select",
+    source: sourceOf(write.table),
+    // The key and the status may be more than answers show.
+    columns: [...new Set([...write.shown.values(), write.key, workflow.status])],
+    where: equals(write.key, keyValue),
+    sort: [],
+    limit: 1,
+    offset: 0,
+    lock,
+  });
+  if (!row) throw noSuchRecord(call.entity);
+  const status = row[workflow.status.name] ?? null;
+  return {
+    id: row[write.key.name] ?? null,
+    status: status === null ? null : String(status),
+    record: Object.fromEntries([...write.shown.keys()].map((name) => [name, row[name] ?? null])),
+  };
+}
+
+/** The statuses that may follow; null = any may. A record without a status is at `""`. */
+export function allowedAfter(
+  current: string | null,
+  { transitions }: WorkflowPlan,
+): readonly string[] | null {
+  return transitions && (transitions.get(current ?? "") ?? []);
+}
+
+/** Rejects (422) a change that the transitions do not have. */
+export function checkTransition(from: string | null, to: string, plan: WorkflowPlan): void {
+  const allowed = allowedAfter(from, plan);
+  if (allowed === null || allowed.includes(to)) return;
+  const current =
+    from === null ? "A record without a status" : `The status ${JSON.stringify(from)}`;
+  throw new AppError(
+    "transitionNotAllowed",
+    allowed.length === 0
+      ? `${current} is final and cannot change`
+      : `${current} cannot change to ${JSON.stringify(to.slice(0, 100))}; allowed: ${allowed.join(", ")}`,
+  );
+}
+
+/**
+ * The hooks of one request. The transaction may be run again, which a service that was called already must not notice: from
+ * the first blocking hook on, a second run ends with 503.
+ */
+export class HookRun {
+  private readonly call: Call;
+  private hasCalled = false;
+  private labels: string[] = [];
+  private collected: HookCall[] = [];
+
+  constructor(call: Call) {
+    this.call = call;
+  }
+
+  /** `onBefore:<name>` and `onAfter:<name>` of those that were called, or will be after the commit. */
+  get executed(): readonly string[] {
+    return this.labels;
+  }
+
+  /** The calls that nobody waits for. */
+  get later(): readonly HookCall[] {
+    return this.collected;
+  }
+
+  /** At the start of each run of the transaction. */
+  start(): void {
+    if (this.hasCalled)
+      throw unavailable("The database gave up the change; hooks had been called already");
+    this.labels = [];
+    this.collected = [];
+  }
+
+  /** One after the other, in the order of the configuration. Rejects (502) when a blocking one fails. */
+  async run(hooks: readonly StatusHook[], values: TemplateValues): Promise<void> {
+    for (const hook of hooks) {
+      if (hook.isBlocking) await this.wait(hook, values);
+      else this.collect(hook, values);
+    }
+  }
+
+  private async wait(hook: StatusHook, values: TemplateValues): Promise<void> {
+    try {
+      const request = this.requestOf(hook, { values, id: this.call.newId() });
+      const leftMs = this.call.deadlineAtMs - performance.now() - limits.hookReserveMs;
+      if (leftMs < 1) throw new Error("The request has no time left for the hook");
+      this.hasCalled = true;
+      const timeoutMs = Math.min(hook.timeoutMs, leftMs);
+      const { status } = await this.call.outbound.send({ ...request, timeoutMs });
+      if (status < 200 || status > 299) throw new Error(`The hook answered ${status}`);
+    } catch (error) {
+      const message = `The hook ${hook.label} failed; the status was not changed`;
+      throw new AppError("hookFailed", message, { cause: error });
+    }
+    this.labels.push(hook.label);
+  }
+
+  private collect(hook: StatusHook, values: TemplateValues): void {
+    const { entity, requestId, newId, log } = this.call;
+    const label = `${entity.name} ${hook.label}`;
+    const { project, name: endpoint } = entity;
+    const status = String(values.change.newStatus);
+    const place = { project, endpoint, status, hook: hook.label, index: hook.index };
+    try {
+      const id = newId();
+      const request = this.requestOf(hook, { values, id });
+      this.collected.push({ id, place, label, requestId, request });
+      this.labels.push(hook.label);
+    } catch (error) {
+      log.warn({ err: error, hook: label }, "A hook was not called");
+    }
+  }
+
+  /** `id`: the same for all tries. */
+  private requestOf(
+    hook: StatusHook,
+    { values, id }: { values: TemplateValues; id: string },
+  ): OutboundRequest {
+    const { requestId, hookDepth } = this.call;
+    if (hookDepth >= limits.hookDepthMax)
+      throw new Error(`Hooks may lead to hooks ${limits.hookDepthMax} times, not more`);
+    return {
+      method: hook.method,
+      url: fillUrl(hook.url, values),
+      headers: {
+        ...hook.headers,
+        ...(hook.body && { "Content-Type": "application/json" }),
+        "X-Request-Id": requestId,
+        "X-Hook-Depth": String(hookDepth + 1),
+        "Idempotency-Key": id,
+      },
+      body: hook.body && fillJson(hook.body, values),
+      timeoutMs: hook.timeoutMs,
+    };
+  }
+}
