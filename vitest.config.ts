@@ -32,8 +32,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
 const core =
-  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-search-builder," +
-  "datatables-settings,delete,first,http,lookup,next-statuses,read,read-where,update,values";
+  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-settings,delete,first,lookup,read,read-where,update";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   return {

@@ -3,6 +3,7 @@
  * it started, and prints the count. Takes Vitest's own arguments: `npm test -- --project sqlite`, `npm test -- adjust -t "below"`.
  * However this process ends, even by SIGKILL, its servers end with it (`servers/keeper.ts`).
  */
+import { join } from "node:path";
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { Tally } from "./reporter.ts";
 import type { ServerName } from "./servers/choose.ts";
@@ -27,8 +28,15 @@ const needs: Record<string, readonly ServerName[]> = {
   office: ["postgres", "mysql"],
 };
 
-/** Runs only when it is asked for: LibreOffice is large. */
-const largest = "office";
+/** Run only when they are asked for, and why: `npm test` says so. */
+const onDemand: Record<string, string> = {
+  office: 'exports in LibreOffice, which is large; "npm run test:office" opens them',
+  "workerd-postgres": 'the contract in workerd; "npm test -- --project workerd-postgres" runs it',
+  "workerd-mysql": 'the same on MySQL; "npm test -- --project workerd-mysql"',
+};
+
+// The many processes that tests start read the sources compiled: each takes half the time to begin. Nothing else is kept there.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules/.cache/compiled");
 
 const tally = new Tally();
 let vitest: Vitest | undefined;
@@ -39,7 +47,7 @@ try {
   const reporters = [...[options.reporters ?? "default"].flat(), tally];
   const projects = [options.project ?? []].flat();
   const isWhole = !projects.some((name) => !name.startsWith("!"));
-  if (isWhole) projects.push(`!${largest}`);
+  if (isWhole) projects.push(...Object.keys(onDemand).map((name) => `!${name}`));
   vitest = await createVitest({ ...options, project: projects, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
   const wanted = new Set(specifications.flatMap(({ project }) => needs[project.name] ?? []));
@@ -47,10 +55,10 @@ try {
   if (specifications.some(({ project }) => project.name === "browser")) {
     vitest.provide("chromium", findOrInstallChromium(say));
   }
-  if (specifications.some(({ project }) => project.name === largest)) {
+  if (specifications.some(({ project }) => project.name === "office")) {
     vitest.provide("soffice", findOrInstallSoffice(say));
   }
-  if (isWhole) say('Left out: exports in LibreOffice; "npm run test:office" opens them');
+  if (isWhole) for (const what of Object.values(onDemand)) say(`Left out: ${what}`);
   servers = await startServers([...wanted], say);
   vitest.provide("serverUrls", servers.urls);
   await vitest.start(filter);

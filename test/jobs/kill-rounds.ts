@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Place } from "./places.ts";
 
-const kills = Number(process.env["TEST_KILLS"] ?? 4);
+const kills = Number(process.env["TEST_KILLS"] ?? 3);
 
 /** For the tests' own time-outs: starting, a batch, and taking over. */
 export const killsTimeoutMs = 60_000 + kills * 40_000;
