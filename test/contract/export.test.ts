@@ -576,7 +576,11 @@ describe.each(jobAndFilePlaces)("export, %s", (place) => {
 
     test("a job that waits is failed as soon as it is cancelled", async () => {
       const busy = await Promise.all([1, 2].map(() => shop.start("endless")));
-      await sleep(50);
+      for (const id of busy) {
+        const status = async () =>
+          (await shop.get(`endless/export-status?job_id=${id}`)).body.status as unknown;
+        await expect.poll(status, { timeout: 5_000 }).toBe("processing");
+      }
       const jobId = await shop.start("items");
       const answer = await shop.post("items/export-cancel", { job_id: jobId });
       expect(answer.body).toMatchObject({
