@@ -56,8 +56,8 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
-    // Most tests wait for a server more than they work, so even two cores are busy with three.
-    maxWorkers: 3,
+    // Most tests wait for a server more than they work.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,

@@ -3,6 +3,7 @@
  * it started, and prints the count. Takes Vitest's own arguments: `npm test -- --project sqlite`, `npm test -- adjust -t "below"`.
  * However this process ends, even by SIGKILL, its servers end with it (`servers/keeper.ts`).
  */
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { Tally } from "./reporter.ts";
@@ -37,6 +38,9 @@ const onDemand: Record<string, string> = {
 
 // The many processes that tests start read the sources compiled: each takes half the time to begin. Nothing else is kept there.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules/.cache/compiled");
+
+// Jobs run at 10, and would wait for every test that runs beside them. One step above it, everything gets its share.
+setPriority(9);
 
 const tally = new Tally();
 let vitest: Vitest | undefined;

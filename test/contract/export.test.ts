@@ -579,7 +579,7 @@ describe.each(jobAndFilePlaces)("export, %s", (place) => {
       for (const id of busy) {
         const status = async () =>
           (await shop.get(`endless/export-status?job_id=${id}`)).body.status as unknown;
-        await expect.poll(status, { timeout: 5_000 }).toBe("processing");
+        await expect.poll(status, { timeout: 12_000 }).toBe("processing");
       }
       const jobId = await shop.start("items");
       const answer = await shop.post("items/export-cancel", { job_id: jobId });
