@@ -33,7 +33,7 @@ describe.each(["bun", "deno"] as const)("%s", (runtime) => {
       engines: contractEngines,
       files: core,
       urls,
-      timeoutMs: 300_000,
+      timeoutMs: 600_000,
     });
     expect(run.failed, run.output).toEqual([]);
     for (const engine of contractEngines) {
@@ -41,5 +41,5 @@ describe.each(["bun", "deno"] as const)("%s", (runtime) => {
       expect(count, `${engine}\n${run.output}`).toMatchObject({ failed: 0 });
       expect(count!.passed).toBeGreaterThan(1500);
     }
-  }, 310_000);
+  }, 620_000);
 });
