@@ -14,6 +14,9 @@ const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,
 /** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
 
+/** They hold answers against the clock, which a busy machine may miss: each has a second try. */
+const timed = { retry: 1 };
+
 /** Every case on this engine, and what belongs to it alone. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   const others = engines.filter((name) => name !== engine).join(",");
@@ -65,7 +68,10 @@ export default defineConfig({
       },
       ...engines.map(engineProject),
       { extends: true, test: { name: "parity", include: parity } },
-      { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"], ...alone } },
+      {
+        extends: true,
+        test: { name: "stores", include: ["test/stores/*.test.ts"], ...alone, ...timed },
+      },
       {
         extends: true,
         test: {
@@ -79,6 +85,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "jobs",
+          ...timed,
           include: ["test/jobs/*.test.ts"],
           globalSetup: "test/storage/install.ts",
           testTimeout: 60_000,
@@ -88,6 +95,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "runtime",
+          ...timed,
           include: ["test/runtime/*.test.ts"],
           exclude: ["test/runtime/workerd*"],
           globalSetup: ["test/runtime/install.ts", "test/storage/install.ts"],
@@ -98,6 +106,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "workerd",
+          ...timed,
           include: ["test/runtime/workerd*.test.ts"],
           globalSetup: ["test/runtime/workerd-install.ts", "test/storage/install.ts"],
           testTimeout: 60_000,
