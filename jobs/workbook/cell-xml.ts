@@ -85,13 +85,15 @@ function isExactNumber(text: string): boolean {
 const significantDigits = (text: string): number =>
   text.replace(/^-?[0.]*/, "").replace(".", "").length;
 
+/** Whole numbers from here on lose digits. */
+const roundedMin = 10 ** digitsMax;
 /** Beyond them a number prints with an exponent: it was measured, not counted. */
 const wholeMax = 1e21;
 
 /** All digits that tell the double; but a whole number that Excel would round is a text. */
 function numberXml(value: number, place: string): string {
   const size = Math.abs(value);
-  const isRounded = Number.isInteger(value) && size >= 10 ** digitsMax && size < wholeMax;
+  const isRounded = size >= roundedMin && size < wholeMax && Number.isInteger(value);
   if (isRounded) return textXml(BigInt(value).toString(), place);
   if (size !== 0 && !(size >= sizeMin && size <= sizeMax)) return textXml(String(value), place);
   return plainXml(String(value + 0), place);
@@ -101,10 +103,8 @@ const plainXml = (digits: string, place: string): string => `<c${place}><v>${dig
 const booleanXml = (value: boolean, place: string): string =>
   `<c${place} t="b"><v>${value ? 1 : 0}</v></c>`;
 
-const hasSpaceAtEnd = /^\s|\s$/;
-
 function textXml(text: string, place: string): string {
-  const space = hasSpaceAtEnd.test(text) ? ' xml:space="preserve"' : "";
+  const space = text.trim() === text ? "" : ' xml:space="preserve"';
   return `<c${place} t="inlineStr"><is><t${space}>${escapeText(text)}</t></is></c>`;
 }
 

@@ -3,7 +3,13 @@
  * 1900, other programs do not, so they agree only from 1 March 1900 on. Both ways are here: `serialOf` for the writer
  * (`cell-xml.ts`), `dateOfSerial` for the reader (`sheet-cells.ts`).
  */
-import { readTime, readTimestamp } from "../../core/writes/formats.ts";
+import {
+  isDate,
+  isPlainInstant,
+  readTime,
+  readTimestamp,
+  twoDigits,
+} from "../../core/writes/formats.ts";
 
 const dayMs = 86_400_000;
 /** Days from 30 December 1899 to 1 January 1970. */
@@ -38,29 +44,19 @@ export function msOf(text: string): number | null {
   return instant === null ? null : Date.parse(instant.iso);
 }
 
-/**
- * The same for the two forms that answers have, `YYYY-MM-DD` and `YYYY-MM-DDTHH:mm:ss.sssZ`, in a tenth of the time: an
- * export may hold millions of them. NaN for all other texts, and for those that want a closer look.
- */
+/** The same for the two forms that answers have, in a tenth of the time: an export may hold millions of them. NaN for all other texts. */
 function plainMs(text: string): number {
-  const isInstant = text.length === 24 && text[10] === "T" && text[23] === "Z";
-  if ((text.length !== 10 && !isInstant) || text[4] !== "-" || text[7] !== "-") return NaN;
-  const [century, month, day] = [digits(text, 0), digits(text, 5), digits(text, 8)];
-  // Whether a 29th to 31st exists depends on the month, and Date.UTC takes the years before 100 for others.
-  if (century < 10 || month < 1 || month > 12 || day < 1 || day > 28) return NaN;
-  const dayStart = Date.UTC(century * 100 + digits(text, 2), month - 1, day);
+  const isInstant = isPlainInstant(text);
+  if (!isInstant && !isDate(text)) return NaN;
+  const century = twoDigits(text, 0);
+  // Date.UTC takes the years before 100 for others.
+  if (century === 0) return NaN;
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const dayStart = Date.UTC(century * 100 + twoDigits(text, 2), month - 1, day);
   if (!isInstant) return dayStart;
-  if (text[13] !== ":" || text[16] !== ":" || text[19] !== ".") return NaN;
-  const [hour, minute, second] = [digits(text, 11), digits(text, 14), digits(text, 17)];
-  if (hour > 23 || minute > 59 || second > 59) return NaN;
-  const milliseconds = digits(text, 20) * 10 + (digits(text, 21) % 10);
-  return dayStart + ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds;
-}
-
-/** The number of the two digits at `at`; NaN when they are none. */
-function digits(text: string, at: number): number {
-  const [tens, ones] = [text.charCodeAt(at) - 48, text.charCodeAt(at + 1) - 48];
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
+  const minutes = twoDigits(text, 11) * 60 + twoDigits(text, 14);
+  const milliseconds = twoDigits(text, 20) * 10 + (twoDigits(text, 21) % 10);
+  return dayStart + (minutes * 60 + twoDigits(text, 17)) * 1000 + milliseconds;
 }
 
 export type DateKind =

@@ -73,12 +73,13 @@ function sheetHead({ columns, widths }: SheetPlan): string {
 }
 
 /** The XML of a row at its number in the sheet. A column without a value has no cell. */
-function rowWriter({ cells, codes }: SheetPlan): (row: Batch[number], number: number) => string {
+function rowWriter({ cells, codes }: SheetPlan): (row: Batch[number], rowNumber: number) => string {
   const writers = cells.map(({ code, xml }, at) => {
     const style = code === null ? "" : ` s="${codes.indexOf(code) + firstFormatStyle}"`;
     return { xml, begin: ` r="${columnLetters(at)}`, end: `"${style}` };
   });
-  return (row, number) => {
+  return (row, rowNumber) => {
+    const number = String(rowNumber);
     let line = `<row r="${number}">`;
     for (let at = 0; at < writers.length; at++) {
       const value = row[at];

@@ -50,10 +50,10 @@ const deflateOptions = { level: 3, chunkSize: 64 * 1024 };
 
 async function* deflated(entry: Entry, content: ZipMember["content"]): AsyncGenerator<Uint8Array> {
   const counted = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of content) {
-      entry.crc = crc32(chunk, entry.crc);
-      entry.size += chunk.length;
-      yield chunk;
+    for await (const block of inBlocks(content)) {
+      entry.crc = crc32(block, entry.crc);
+      entry.size += block.length;
+      yield block;
     }
   };
   const deflate = createDeflateRaw(deflateOptions);
@@ -63,6 +63,23 @@ async function* deflated(entry: Entry, content: ZipMember["content"]): AsyncGene
     entry.packedSize += chunk.length;
     yield chunk;
   }
+}
+
+/** Each step from thread to thread takes as long as the compression of some 20 KB, so that the small pieces of a sheet go together. */
+const blockBytes = 128 * 1024;
+
+async function* inBlocks(content: ZipMember["content"]): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of content) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes < blockBytes) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(pieces);
 }
 
 /** Deflated, sizes in the descriptor, name in UTF-8. */
