@@ -163,14 +163,26 @@ function plainDigits(value: unknown): string | null {
 
 /** Canonical digits of a JSON number; null for all else and for numbers beyond every column. */
 function jsonNumber(value: unknown): string | null {
-  if (typeof value === "number")
-    return Number.isFinite(value) ? normalDecimal(String(value)) : null;
-  return value instanceof ExactNumber ? normalDecimal(value.source) : null;
+  if (typeof value !== "number")
+    return value instanceof ExactNumber ? normalDecimal(value.source) : null;
+  if (!Number.isFinite(value)) return null;
+  const digits = String(value);
+  // Without an exponent it is what it would become.
+  return digits.includes("e") ? normalDecimal(digits) : digits;
 }
 
 const digitString = /^-?\d+$/;
 
-function acceptInteger(column: Column, value: unknown): Accepted {
+function acceptInteger({ range }: Column, value: unknown): Accepted {
+  const integer = wholeNumber(value);
+  if (integer === null) return refused("must be a whole number");
+  return range !== null && (integer < range.min || integer > range.max)
+    ? refused(`must be between ${range.min} and ${range.max}`)
+    : accepted(integer);
+}
+
+function wholeNumber(value: unknown): bigint | null {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   // String(1e23) says what was sent, BigInt(1e23) what the double holds: the text is the one to keep.
   const digits =
     typeof value === "string"
@@ -178,12 +190,7 @@ function acceptInteger(column: Column, value: unknown): Accepted {
         ? normalDecimal(value)
         : null
       : jsonNumber(value);
-  if (digits === null || digits.includes(".")) return refused("must be a whole number");
-  const integer = BigInt(digits);
-  const { range } = column;
-  return range !== null && (integer < range.min || integer > range.max)
-    ? refused(`must be between ${range.min} and ${range.max}`)
-    : accepted(integer);
+  return digits === null || digits.includes(".") ? null : BigInt(digits);
 }
 
 function acceptDecimal(column: Column, value: unknown): Accepted {

@@ -49,13 +49,17 @@ const digitsOf = (value: number): Value =>
 
 /** Excel counts with fifteen digits and stores seventeen: 0.1 + 0.2 is 0.30000000000000004 in the file. */
 function withinScale(value: number, scale: number | null): number {
+  if (scale === null) return value;
+  const unit = 10 ** scale;
+  // Most numbers need no look at their digits, which takes longer than all the rest.
+  if (Math.round(value * unit) / unit === value) return value;
   const digits = /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0;
-  return scale !== null && digits > scale ? Number(value.toPrecision(15)) : value;
+  return digits > scale ? Number(value.toPrecision(15)) : value;
 }
 
 /** A date with a time of midnight is the date. */
 function dateOf(value: Value): Value {
-  if (typeof value !== "string") return value;
+  if (typeof value !== "string" || value.length === 10) return value;
   const iso = readTimestamp(value)?.iso;
   return iso?.endsWith("T00:00:00.000Z") ? iso.slice(0, 10) : value;
 }
