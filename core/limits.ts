@@ -192,6 +192,8 @@ export const limits = {
   workbookInflateRatioMax: 200,
   /** Looking through an uploaded workbook. */
   uploadReadMs: 60_000,
+  /** Objects of a thread that reads an upload, in megabytes; what the reader holds beside them has limits of its own. */
+  uploadThreadHeapMb: 512,
   /** Workbooks that one process looks through at the same time. */
   uploadsAtOnce: 2,
   /** Bytes of one part's headers in a multipart body, and of what may stand around its parts. */

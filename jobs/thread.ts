@@ -9,11 +9,13 @@ import { openJobWorld } from "../app/job-world.ts";
 import { createLog } from "../app/log.ts";
 import { AppError } from "../core/errors.ts";
 import type { Job, Json, Run } from "../core/ports.ts";
+import { keepRowsYoung } from "./keep-young.ts";
 import { lowerPriority } from "./low-priority.ts";
 import { createRunner } from "./run-job.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
 lowerPriority();
+keepRowsYoung();
 const port = parentPort!;
 const { files, env, logLevel } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);

@@ -6,10 +6,10 @@ import type { Json, Run } from "../../core/ports.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job-world.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
-import { openWorkbook } from "../workbook/open-workbook.ts";
 import type { FileRow } from "./judge-rows.ts";
 import { oneAhead } from "../one-ahead.ts";
 import { withLocalCopy } from "./local-copy.ts";
+import { openRows } from "./open-rows.ts";
 
 export interface UploadedRows {
   readonly plan: ImportPlan;
@@ -31,11 +31,16 @@ export async function withUploadedRows<T>(
   const { upload, totalRows } = requestOf(job.request);
   try {
     return await withLocalCopy({ files, key: uploadKey(project.name, upload) }, async (path) => {
-      const workbook = await openWorkbook(path, { bytesMax: plan.fileBytesMax });
-      const { headings } = workbook;
-      const { known: columns } = readHeadings(plan, headings);
-      const batches = () => oneAhead(inBatches(workbook.rows(), project.batchRows));
-      return work({ plan, headings, columns, totalRows, batches });
+      const { batchRows } = project;
+      const opened = await openRows({ path, bytesMax: plan.fileBytesMax, batchRows });
+      try {
+        const { headings } = opened;
+        const { known: columns } = readHeadings(plan, headings);
+        const batches = () => oneAhead(opened.batches());
+        return await work({ plan, headings, columns, totalRows, batches });
+      } finally {
+        await opened.close();
+      }
     });
   } catch (error) {
     throw error instanceof InvalidWorkbook ? invalidFile(error.message) : error;
@@ -49,18 +54,4 @@ function requestOf(request: { readonly [name: string]: Json }): {
   const { upload, totalRows } = request;
   if (typeof upload === "string" && typeof totalRows === "number") return { upload, totalRows };
   throw new AppError("internal", "The job names no upload");
-}
-
-async function* inBatches(
-  rows: AsyncGenerator<FileRow>,
-  size: number,
-): AsyncGenerator<readonly FileRow[]> {
-  let batch: FileRow[] = [];
-  for await (const row of rows) {
-    batch.push(row);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

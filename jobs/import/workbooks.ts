@@ -11,9 +11,6 @@ import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
 
-/** Objects of one inspection; what the reader holds beside them has limits of its own. */
-const heapMegabytesMax = 512;
-
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {
@@ -26,7 +23,7 @@ export function createWorkbooks(files: Files): Workbooks {
 function inspectApart(workerData: Inspection): Promise<WorkbookSketch> {
   const thread = new Worker(new URL("./inspect-thread.ts", import.meta.url), {
     workerData,
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+    resourceLimits: { maxOldGenerationSizeMb: limits.uploadThreadHeapMb },
   });
   return new Promise<WorkbookSketch>((resolve, reject) => {
     const timer = setTimeout(

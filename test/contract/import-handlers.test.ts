@@ -38,7 +38,8 @@ const note = ({ event, data, query }, told) =>
 
 export async function before(context) {
   const { event, data, reject, query } = context;
-  await note(context, JSON.stringify({ ...context, data, log: typeof context.log.info }));
+  const fields = Object.keys(data);
+  await note(context, JSON.stringify({ ...context, data, fields, log: typeof context.log.info }));
   if (data.name === "refuse") reject("Not this one", { name: "is on the list", secret: ["a", "b"] });
   if (data.name === "break") throw new Error("hush");
   if (data.name === "wrong sql") await query("select nothing from nowhere").catch(() => undefined);
@@ -195,6 +196,7 @@ describe.each(jobPlaces)("the rows of an import, %s,", (where) => {
       project: "test",
       endpoint: "parts",
       data: { sku: "A-1", name: "one", stock: 1 },
+      fields: ["sku", "name", "stock"],
       oldRecord: null,
       record: null,
       options: {},
@@ -205,6 +207,11 @@ describe.each(jobPlaces)("the rows of an import, %s,", (where) => {
     const told = { event: "onAfterInsert", oldRecord: null, data: { sku: "A-1" } };
     expect(after!.told).toMatchObject({ ...told, record });
     expect(after!.told["record"]).not.toHaveProperty("secret");
+  });
+
+  test("have no field for an empty cell, where a new record is made of them", async () => {
+    await committed("parts", ["A-1", "one", null]);
+    expect((await notes())[0]!.told).toMatchObject({ fields: ["sku", "name"] });
   });
 
   test("give the handlers of a change the record before and after", async () => {

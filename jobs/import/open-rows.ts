@@ -1,0 +1,87 @@
+/**
+ * The rows of an upload in batches. A large file is read in a thread of its own, beside the one that judges and stores its rows: reading is a
+ * third of the work of an import. A small one is read at once, as a thread takes longer to begin. Called by `uploaded-rows.ts`.
+ */
+import { once } from "node:events";
+import { stat } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { limits } from "../../core/limits.ts";
+import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
+import { openWorkbook } from "../workbook/open-workbook.ts";
+import { type RowsPlace, rowBatches } from "./row-batches.ts";
+import type { FileRow } from "./judge-rows.ts";
+import type { FromRowsThread, ToRowsThread } from "./rows-thread.ts";
+
+export interface OpenRows {
+  readonly headings: readonly (string | null)[];
+  /** All rows from the first on, with every call; the one before has to have ended. Rejects with `InvalidWorkbook`. */
+  batches(): AsyncGenerator<readonly FileRow[]>;
+  close(): Promise<void>;
+}
+
+/** Packed bytes: some 10,000 rows of ten columns. */
+const smallBytesMax = 512 * 1024;
+
+/** The file has to stay there until `close`. Rejects with `InvalidWorkbook`. */
+export async function openRows(place: RowsPlace): Promise<OpenRows> {
+  const { size } = await stat(place.path);
+  return size <= smallBytesMax ? openHere(place) : openApart(place);
+}
+
+async function openHere({ path, bytesMax, batchRows }: RowsPlace): Promise<OpenRows> {
+  const workbook = await openWorkbook(path, { bytesMax });
+  return {
+    headings: workbook.headings,
+    batches: () => rowBatches(workbook, batchRows),
+    close: async () => undefined,
+  };
+}
+
+/** Deno ends a thread that reaches them and tells nobody, as `thread-host.ts` says. */
+const resourceLimits = {
+  maxYoungGenerationSizeMb: limits.jobThreadYoungMb,
+  maxOldGenerationSizeMb: limits.uploadThreadHeapMb,
+};
+
+async function openApart(place: RowsPlace): Promise<OpenRows> {
+  const thread = new Worker(new URL("./rows-thread.ts", import.meta.url), {
+    workerData: place,
+    ...("Deno" in globalThis ? {} : { resourceLimits }),
+  });
+  const exited = once(thread, "exit").then(() => {
+    throw new Error("The thread that reads the rows has ended");
+  });
+  exited.catch(() => undefined);
+
+  /** One answer at a time: nothing is asked before the last question has its own. */
+  async function answer(): Promise<Exclude<FromRowsThread, { refusal: string }>> {
+    const [message] = (await Promise.race([once(thread, "message"), exited])) as [FromRowsThread];
+    if ("refusal" in message) throw new InvalidWorkbook(message.refusal);
+    return message;
+  }
+  async function ask(question: ToRowsThread): Promise<readonly FileRow[] | null> {
+    const coming = answer();
+    thread.postMessage(question);
+    const message = await coming;
+    return "rows" in message ? message.rows : null;
+  }
+  const close = async (): Promise<void> => void (await thread.terminate());
+
+  try {
+    const message = await answer();
+    return {
+      headings: "headings" in message ? message.headings : [],
+      async *batches() {
+        let rows = await ask("first");
+        while (rows !== null) {
+          yield rows;
+          rows = await ask("next");
+        }
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

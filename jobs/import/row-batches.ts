@@ -1,0 +1,25 @@
+/** The rows of a workbook in batches. Called by `open-rows.ts` and, in the thread that it starts, by `rows-thread.ts`. */
+import type { OpenWorkbook } from "../workbook/open-workbook.ts";
+import type { FileRow } from "./judge-rows.ts";
+
+export interface RowsPlace {
+  /** The workbook, a file of this machine. */
+  readonly path: string;
+  /** Of that file. */
+  readonly bytesMax: number;
+  readonly batchRows: number;
+}
+
+export async function* rowBatches(
+  workbook: OpenWorkbook,
+  batchRows: number,
+): AsyncGenerator<readonly FileRow[]> {
+  let batch: FileRow[] = [];
+  for await (const row of workbook.rows()) {
+    batch.push(row);
+    if (batch.length < batchRows) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
