@@ -1,16 +1,41 @@
 /**
- * Jobs stand back for requests: on Linux the calling thread, and the threads that it starts from now on, get what is left of the processors when
- * others want them. Elsewhere a priority is always that of the whole process, so nothing is done. Called by `thread.ts`, and by `app/cli.ts` for
- * a worker's own process.
+ * Jobs stand back for requests: on Linux they get what is left of the processors when others want them. Elsewhere a priority is always that of the
+ * whole process, requests included, so nothing is done.
  */
+import { readdirSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
+/** Of the calling thread, and of the threads that it starts from now on. Called by `thread.ts`. */
 export function lowerPriority(): void {
-  if (process.platform !== "linux") return;
+  lower([0]);
+}
+
+/**
+ * Of each thread of the process, and of those that they start: also those that collect garbage and compile, without which the slowest requests beside
+ * an export take twice as long. Called by `app/cli.ts` for a worker, which answers no requests.
+ */
+export function lowerPriorityOfProcess(): void {
+  if (process.platform === "linux") lower(threadsOfProcess());
+}
+
+function threadsOfProcess(): readonly number[] {
   try {
-    // An operator may have gone lower already.
-    setPriority(0, Math.max(getPriority(0), constants.priority.PRIORITY_BELOW_NORMAL));
+    return readdirSync("/proc/self/task").map(Number);
   } catch {
-    // A runtime or a sandbox that does not allow it: jobs run all the same.
+    return [0];
+  }
+}
+
+/** `threads` by the numbers that Linux gives them; 0 is the calling one. */
+function lower(threads: readonly number[]): void {
+  if (process.platform !== "linux") return;
+  for (const thread of threads) {
+    try {
+      // An operator may have gone lower already.
+      const priority = Math.max(getPriority(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+      setPriority(thread, priority);
+    } catch {
+      // A runtime or a sandbox that does not allow it, or a thread that has just ended: jobs run all the same.
+    }
   }
 }
