@@ -12,7 +12,7 @@ export function lowerPriority(): void {
 
 /**
  * Of each thread of the process, and of those that they start: also those that collect garbage and compile, without which the slowest requests beside
- * an export take twice as long. Called by `app/cli.ts` for a worker, which answers no requests.
+ * an export take twice as long. Called by `app/commands.ts` for a worker, which answers no requests.
  */
 export function lowerPriorityOfProcess(): void {
   if (process.platform === "linux") lower(threadsOfProcess());

@@ -1,5 +1,5 @@
 /**
- * `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. Started by `app/cli.ts`. Like every entry it may import everything.
+ * `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. Started by `app/commands.ts`. Like every entry it may import everything.
  */
 import type { Logger } from "../app/log.ts";
 import { createLog } from "../app/log.ts";

@@ -60,6 +60,8 @@ const entries: ReadonlySet<string> = new Set([
   "app/cloudflare.ts",
   "app/bundle-config.ts",
   "app/cli.ts",
+  "app/commands.ts",
+  "app/compile-cache.ts",
   "app/log.ts",
   "app/config-files.ts",
   "jobs/worker.ts",
