@@ -15,7 +15,11 @@ export interface ZipMember {
 export const memberBytesMax = 0xffff_fffe;
 
 /** The archive. Rejects when a member is larger than `memberBytesMax`. */
-export async function* zipBytes(members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> {
+export function zipBytes(members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> {
+  return inBlocks(archive(members));
+}
+
+async function* archive(members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> {
   const entries: Entry[] = [];
   let offset = 0;
   for await (const { name, content } of members) {
@@ -65,7 +69,7 @@ async function* deflated(entry: Entry, content: ZipMember["content"]): AsyncGene
   }
 }
 
-/** Each step from thread to thread takes as long as the compression of some 20 KB, so that the small pieces of a sheet go together. */
+/** Each step from thread to thread, as to deflate or into a file, takes as long as the compression of some 20 KB: small pieces go together. */
 const blockBytes = 128 * 1024;
 
 async function* inBlocks(content: ZipMember["content"]): AsyncGenerator<Uint8Array> {
