@@ -7,12 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { createLog } from "../../app/log.ts";
 import { openService, type Service } from "../../app/wire.ts";
-import { createTables } from "../contract/tables.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { openSession } from "../servers/session.ts";
+import type { FreshDatabase } from "../servers/database.ts";
+import { openThings, rows } from "./things.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
-
-const rows = 60_000;
 
 let database: FreshDatabase;
 let folder: string;
@@ -21,16 +18,8 @@ let files: Map<string, string>;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  database = await freshDatabase("sqlite");
+  database = await openThings();
   folder = await mkdtemp(join(tmpdir(), "rowgate-test-deaths-"));
-  const session = await openSession("sqlite", database.url);
-  const columns = { id: "identity", word: "text(200)", qty: "integer" } as const;
-  for (const text of createTables("sqlite", [{ name: "things", columns }])) await session.run(text);
-  await session.run(
-    `insert into things (word, qty)
-     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select 'thing number ' || i, i from n`,
-  );
-  await session.close();
   files = new Map([
     ["test/project.json", JSON.stringify({ database: { url: database.url } })],
     ["test/things.json", JSON.stringify({ tableName: "things", action: { export: true } })],

@@ -9,12 +9,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLog } from "../../app/log.ts";
 import { openService, type Service } from "../../app/wire.ts";
-import { createTables } from "../contract/tables.ts";
 import { freshDatabase } from "../servers/database.ts";
-import { openSession } from "../servers/session.ts";
+import { openThings } from "./things.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
-
-export const rows = 60_000;
 
 /** A program whose workers lose their jobs after a second. */
 export const hasty = "test/jobs/hasty-worker.ts";
@@ -38,17 +35,9 @@ export interface ExportPlace {
 }
 
 export async function openExportPlace(): Promise<ExportPlace> {
-  const data = await freshDatabase("sqlite");
+  const data = await openThings();
   const jobs = await freshDatabase("postgres");
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-jobs-database-"));
-  const session = await openSession("sqlite", data.url);
-  const columns = { id: "identity", word: "text(200)", qty: "integer" } as const;
-  for (const text of createTables("sqlite", [{ name: "things", columns }])) await session.run(text);
-  await session.run(
-    `insert into things (word, qty)
-     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select 'thing number ' || i, i from n`,
-  );
-  await session.close();
   const files = new Map([
     ["test/project.json", JSON.stringify({ database: { url: data.url } })],
     [

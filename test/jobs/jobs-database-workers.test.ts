@@ -15,9 +15,9 @@ import {
   linesOf,
   openExportPlace,
   processing,
-  rows,
   startExport,
 } from "./export-place.ts";
+import { rows } from "./things.ts";
 import { startWorkerProcess } from "./worker-process.ts";
 
 const kills = Number(process.env["ROWGATE_DATABASE_KILLS"] ?? 6);

@@ -20,10 +20,10 @@ import {
   linesOf,
   openExportPlace,
   processing,
-  rows,
   startExport,
   type Timed,
 } from "./export-place.ts";
+import { rows } from "./things.ts";
 import { type OwnDatabase, startDatabase } from "./own-database.ts";
 import { type SilentDoor, startSilentDoor } from "./silent-door.ts";
 import { startWorkerProcess } from "./worker-process.ts";

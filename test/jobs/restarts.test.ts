@@ -4,26 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTables } from "../contract/tables.ts";
 import { type ServiceProcess, startService } from "../faults/service-process.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { openSession } from "../servers/session.ts";
+import type { FreshDatabase } from "../servers/database.ts";
+import { openThings, rows } from "./things.ts";
 
-const rows = 60_000;
 let database: FreshDatabase;
 let folder: string;
 
 beforeAll(async () => {
-  database = await freshDatabase("sqlite");
+  database = await openThings();
   folder = await mkdtemp(join(tmpdir(), "rowgate-test-restarts-"));
-  const session = await openSession("sqlite", database.url);
-  const columns = { id: "identity", word: "text(200)", qty: "integer" } as const;
-  for (const text of createTables("sqlite", [{ name: "things", columns }])) await session.run(text);
-  await session.run(
-    `insert into things (word, qty)
-     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select 'thing number ' || i, i from n`,
-  );
-  await session.close();
 });
 afterAll(async () => {
   await database.drop();

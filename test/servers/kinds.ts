@@ -108,6 +108,8 @@ export const kinds: Record<ServerName, ServerKind> = {
       "--bind-address=127.0.0.1",
       `--socket=${join(folder, "socket")}`,
       `--pid-file=${join(folder, "pid")}`,
+      // Each server throws away at its start what another left in the folder for temporary files, or still uses: that one would crash.
+      `--tmpdir=${folder}`,
       ...quickMariadb,
     ],
     ownUrl: (port) => `mysql://root@127.0.0.1:${port}/`,
