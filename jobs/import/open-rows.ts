@@ -10,7 +10,7 @@ import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 import { type RowsPlace, rowBatches } from "./row-batches.ts";
 import type { FileRow } from "./judge-rows.ts";
-import type { FromRowsThread, ToRowsThread } from "./rows-thread.ts";
+import type { OpenedRows, RowsAnswer, RowsRefusal, ToRowsThread } from "./rows-thread.ts";
 
 export interface OpenRows {
   readonly headings: readonly (string | null)[];
@@ -53,29 +53,28 @@ async function openApart(place: RowsPlace): Promise<OpenRows> {
   });
   exited.catch(() => undefined);
 
-  /** One answer at a time: nothing is asked before the last question has its own. */
-  async function answer(): Promise<Exclude<FromRowsThread, { refusal: string }>> {
-    const [message] = (await Promise.race([once(thread, "message"), exited])) as [FromRowsThread];
+  /** What the thread says next: nothing is asked before the last question has its answer. */
+  async function said<T extends OpenedRows | RowsAnswer>(): Promise<T> {
+    const [message] = (await Promise.race([once(thread, "message"), exited])) as [T | RowsRefusal];
     if ("refusal" in message) throw new InvalidWorkbook(message.refusal);
     return message;
   }
-  async function ask(question: ToRowsThread): Promise<readonly FileRow[] | null> {
-    const coming = answer();
+  async function ask(question: ToRowsThread): Promise<RowsAnswer> {
+    const coming = said<RowsAnswer>();
     thread.postMessage(question);
-    const message = await coming;
-    return "rows" in message ? message.rows : null;
+    return coming;
   }
   const close = async (): Promise<void> => void (await thread.terminate());
 
   try {
-    const message = await answer();
+    const { headings } = await said<OpenedRows>();
     return {
-      headings: "headings" in message ? message.headings : [],
+      headings,
       async *batches() {
-        let rows = await ask("first");
+        let { rows } = await ask("first");
         while (rows !== null) {
           yield rows;
-          rows = await ask("next");
+          ({ rows } = await ask("next"));
         }
       },
       close,

@@ -10,18 +10,28 @@ import { type RowsPlace, rowBatches } from "./row-batches.ts";
 /** `first` begins anew. */
 export type ToRowsThread = "first" | "next";
 
-export type FromRowsThread =
-  | { readonly headings: readonly (string | null)[] }
-  /** Null behind the last. */
-  | { readonly rows: readonly FileRow[] | null }
-  /** The file is not as it should be; nothing more is to be had. */
-  | { readonly refusal: string };
+/** What it says first. */
+export interface OpenedRows {
+  readonly headings: readonly (string | null)[];
+}
+
+/** Its answer to a question; null behind the last row. */
+export interface RowsAnswer {
+  readonly rows: readonly FileRow[] | null;
+}
+
+/** In the place of either: the file is not as it should be, and nothing more is to be had. */
+export interface RowsRefusal {
+  readonly refusal: string;
+}
+
+type Said = OpenedRows | RowsAnswer | RowsRefusal;
 
 const port = parentPort!;
 const { path, bytesMax, batchRows } = workerData as RowsPlace;
-const say = (message: FromRowsThread): void => port.postMessage(message);
+const say = (message: Said): void => port.postMessage(message);
 
-async function saying(work: () => Promise<FromRowsThread>): Promise<void> {
+async function saying(work: () => Promise<Said>): Promise<void> {
   try {
     say(await work());
   } catch (error) {
