@@ -124,8 +124,7 @@ function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler
     if (value === null) return;
     if (column >= columnsMax)
       throw new InvalidWorkbook(`The sheet has more than ${columnsMax} columns`);
-    if (column - values.length > wideGap)
-      values = values.concat(Array<null>(column + 1 - values.length).fill(null));
+    if (column - values.length > wideGap) values = widened(values, column + 1);
     while (values.length < column) values.push(null);
     if ((values[column] ?? null) !== null)
       throw new InvalidWorkbook(`The sheet has two cells ${cell.reference.slice(0, 20)}`);
@@ -196,8 +195,14 @@ const emptyCell: RawCell = {
   inline: null,
 };
 
-/** From here on a row gets its room at once: growing step by step takes three times the memory. */
+/** From here on a row gets its room at once: growing step by step takes four times the memory, and joining two arrays twice. */
 const wideGap = 64;
+
+function widened(values: readonly CellValue[], length: number): CellValue[] {
+  const wide = Array<CellValue>(length).fill(null);
+  for (let at = 0; at < values.length; at++) wide[at] = values[at]!;
+  return wide;
+}
 
 const letterC = 0x63;
 /**
