@@ -195,7 +195,7 @@ const emptyCell: RawCell = {
   inline: null,
 };
 
-/** From here on a row gets its room at once: growing step by step takes four times the memory, and joining two arrays twice. */
+/** From here on a row gets its room at once: growing step by step, or joining two arrays, takes a multiple of the memory. */
 const wideGap = 64;
 
 function widened(values: readonly CellValue[], length: number): CellValue[] {
