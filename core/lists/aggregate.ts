@@ -5,13 +5,11 @@
 import { type Column, type ColumnType, derivedColumn } from "../column.ts";
 import type { AggregateFunction } from "../statement.ts";
 
-export const aggregateFunctions: ReadonlySet<string> = new Set<AggregateFunction>([
-  "count",
-  "sum",
-  "avg",
-  "min",
-  "max",
-]);
+export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
+export const aggregateFunctions: ReadonlySet<string> = new Set(functionNames);
+
+/** What an alias may be. */
+export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 const numeric: readonly ColumnType[] = ["integer", "decimal", "float"];
 const ordered: readonly ColumnType[] = [...numeric, "text", "date", "timestamp", "time", "uuid"];

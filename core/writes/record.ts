@@ -51,13 +51,22 @@ export function newKey(
     Object.assign(errors, checked.errors);
     return checked.values.get(key) ?? null;
   }
-  const isTextual = key.type === "text" || key.type === "uuid";
-  if (!isTextual && (key.generated === "identity" || key.hasDefault)) return null;
-  const made = isTextual ? accept(key, newId()) : null;
-  if (made?.ok) return made.value;
-  errors[key.name] = ["is required"];
-  return null;
+  if (mustSendKey(key)) {
+    errors[key.name] = ["is required"];
+    return null;
+  }
+  if (!isMadeHere(key)) return null;
+  const made = accept(key, newId());
+  return made.ok ? made.value : null;
 }
+
+/** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
+export const mustSendKey = (key: Column): boolean =>
+  isMadeHere(key)
+    ? !accept(key, "00000000-0000-4000-8000-000000000000").ok
+    : key.generated !== "identity" && !key.hasDefault;
+
+const isMadeHere = ({ type }: Column): boolean => type === "text" || type === "uuid";
 
 /** What create and import need of an entity to make a record. */
 export interface CreatePlan extends RecordPlan {

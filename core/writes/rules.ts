@@ -6,10 +6,12 @@
  */
 import { fieldTests, type FieldTest } from "./constraints.ts";
 import type { Column, Columns } from "../column.ts";
+import { acceptedSchema } from "../column-schemas.ts";
 import type { FieldErrors } from "../errors.ts";
 import { columnTypeOf, type ConstraintName, type FieldRule } from "./field-rule.ts";
 import { momentOf } from "./formats.ts";
 import { ExactNumber } from "../json.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
 import type { Clock } from "../ports.ts";
 import type { Scalar } from "../statement.ts";
 import { accept } from "../values.ts";
@@ -27,6 +29,13 @@ export interface Rules {
    * each time: what is known of it is prepared once. On update only the fields sent are checked.
    */
   check(body: Record<string, unknown>, mode: "create" | "update", columns: Columns): Checked;
+  /** What `check` takes of these columns, as the members of a schema, and which of them it asks for. */
+  describe(mode: "create" | "update", columns: Columns): FieldSchemas;
+}
+
+export interface FieldSchemas {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
 }
 
 /** Rules that `fieldRuleFaults` found nothing in; the last of two for one field wins. */
@@ -36,18 +45,36 @@ export function compileRules(
 ): Rules {
   const byName = new Map(rules.map((rule) => [rule.name, rule]));
   const prepared = new WeakMap<Columns, readonly Field[]>();
-  return {
-    check(body, mode, columns) {
-      let fields = prepared.get(columns);
-      if (fields === undefined) {
-        fields = [...columns.values()].map((column) =>
-          prepareField(column, byName.get(column.name)),
-        );
-        prepared.set(columns, fields);
-      }
-      return checkFields(fields, { body, mode, columns, now });
-    },
+  const fieldsOf = (columns: Columns): readonly Field[] => {
+    const known = prepared.get(columns);
+    if (known) return known;
+    const fields = [...columns.values()].map((column) =>
+      prepareField(column, byName.get(column.name)),
+    );
+    prepared.set(columns, fields);
+    return fields;
   };
+  return {
+    check: (body, mode, columns) => checkFields(fieldsOf(columns), { body, mode, columns, now }),
+    describe: (mode, columns) => describeFields(fieldsOf(columns), mode),
+  };
+}
+
+function describeFields(fields: readonly Field[], mode: "create" | "update"): FieldSchemas {
+  return {
+    properties: Object.fromEntries(fields.map((field) => [field.column.name, schemaOf(field)])),
+    required:
+      mode === "update"
+        ? []
+        : fields
+            .filter(({ isNeeded, rule }) => isNeeded && rule?.default === undefined)
+            .map(({ column }) => column.name),
+  };
+}
+
+function schemaOf({ column, isNullable, isRequired }: Field): JsonSchema {
+  const schema = acceptedSchema(column);
+  return isNullable && !isRequired ? orNull(schema) : schema;
 }
 
 /** A column with what its rule says, ready to be checked. */

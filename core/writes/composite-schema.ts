@@ -1,0 +1,154 @@
+/** Bodies and answers of the composite actions as JSON Schemas of one entity: the header's object under its table's name, with its details. */
+import type { Column } from "../column.ts";
+import { shownSchema } from "../column-schemas.ts";
+import type { CompositePlan, DetailPlan, Entity, ReadPlan } from "../entity.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import { byName, closedObject, wholeObject } from "../json-shapes.ts";
+import { limits } from "../limits.ts";
+import type { CompositeNeeds } from "./composite.ts";
+import { hasHandlers } from "./events.ts";
+import { mustSendKey } from "./record.ts";
+import {
+  actorSchema,
+  keySchema,
+  newKeySchema,
+  readOnlySchemas,
+  recordSchema,
+} from "./record-schema.ts";
+
+/** `{<header>: {<fields>, <details>: [{<fields>}]}}` with one detail at least. */
+export function createCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
+  const { write, composite } = plan;
+  const { key, audit, table } = write;
+  const mayBeCompleted = hasHandlers(entity, "onBeforeInsert");
+  const fields = entity.rules.describe("create", composite.writable);
+  const required = [...(mustSendKey(key) ? [key.name] : []), ...fields.required];
+  const header = closedObject(
+    {
+      [key.name]: newKeySchema(key, entity),
+      ...fields.properties,
+      ...actorSchema(audit.createdBy),
+      ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.createdBy]),
+      ...detailsOf(composite, (detail) => listOf(newDetailSchema(detail, mayBeCompleted))),
+    },
+    mayBeCompleted ? [] : required,
+  );
+  const isFilled = composite.details.map(({ table: { name } }) => ({
+    required: [name],
+    properties: { [name]: { minItems: 1 } },
+  }));
+  return wholeObject({ [table.name]: mayBeCompleted ? header : { ...header, anyOf: isFilled } });
+}
+
+/** `{<header>: {<key>, <fields>, <details>: {insert, update, delete}}}`. */
+export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
+  const { write, composite } = plan;
+  const { key, audit, table } = write;
+  const mayBeCompleted = hasHandlers(entity, "onBeforeUpdate");
+  const header = closedObject(
+    {
+      [key.name]: keySchema(key),
+      ...entity.rules.describe("update", composite.writable).properties,
+      ...actorSchema(audit.updatedBy),
+      ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.updatedBy]),
+      ...detailsOf(composite, (detail) =>
+        closedObject({
+          insert: listOf(newDetailSchema(detail, mayBeCompleted)),
+          update: listOf(changedDetailSchema(detail)),
+          delete: listOf(namedDetailSchema(detail)),
+        }),
+      ),
+    },
+    [key.name],
+  );
+  return wholeObject({ [table.name]: header });
+}
+
+/** The header with its details, as create-composite answers them. */
+export const createdCompositeSchema = ({ write, read, composite }: CompositeNeeds): JsonSchema => {
+  const details = detailsOf(composite, ({ shown }) => ({
+    type: "array",
+    items: recordSchema(shown),
+  }));
+  const of = (columns: CompositeNeeds["write"]["shown"]): JsonSchema =>
+    wholeObject({ ...byName(columns, shownSchema), ...details });
+  return write.readBack ? { anyOf: [of(read.columns), of(write.shown)] } : of(write.shown);
+};
+
+/** The header and how many details were changed, as update-composite answers them. */
+export function updatedCompositeSchema({ write, read }: CompositeNeeds): JsonSchema {
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  const _operations = wholeObject({ deleted: count, updated: count, inserted: count });
+  const of = (columns: CompositeNeeds["write"]["shown"]): JsonSchema =>
+    wholeObject({ ...byName(columns, shownSchema), _operations });
+  return write.readBack ? { anyOf: [of(read.columns), of(write.shown)] } : of(write.shown);
+}
+
+/** The header with its details, as read-composite answers them. What a query of the operator's gives is known by name. */
+export const readCompositeSchema = (read: ReadPlan, composite: CompositePlan): JsonSchema =>
+  wholeObject({
+    ...byName(read.columns, shownSchema),
+    ...detailsOf(composite, ({ query, queryShown, shown }) => {
+      const columns = new Map(query?.columns.map((column) => [column.name, column]));
+      const given = new Map([...columns].filter(([name]) => queryShown.includes(name)));
+      return { type: "array", items: recordSchema(query === null ? shown : given) };
+    }),
+  });
+
+const listOf = (items: JsonSchema): JsonSchema => ({
+  type: "array",
+  items,
+  maxItems: limits.detailsMax,
+});
+
+const detailsOf = (
+  { details }: CompositePlan,
+  schemaOf: (detail: DetailPlan) => JsonSchema,
+): Record<string, JsonSchema> =>
+  Object.fromEntries(details.map((detail) => [detail.table.name, schemaOf(detail)]));
+
+const readOnlyOf = ({ write, read }: CompositeNeeds, named: readonly (Column | null)[]) =>
+  readOnlySchemas([write.shown, read.columns], named);
+
+function newDetailSchema(detail: DetailPlan, mayBeCompleted: boolean): JsonSchema {
+  const { key, rules, writable, audit } = detail;
+  const fields = rules.describe("create", writable);
+  const required = [...(mustSendKey(key) ? [key.name] : []), ...fields.required];
+  return closedObject(
+    {
+      [key.name]: newKeySchema(key, detail),
+      ...fields.properties,
+      ...actorSchema(audit.createdBy),
+      ...otherMembers(detail, [key, ...writable.values(), audit.createdBy]),
+    },
+    mayBeCompleted ? [] : required,
+  );
+}
+
+function changedDetailSchema(detail: DetailPlan): JsonSchema {
+  const { key, rules, writable, audit } = detail;
+  return closedObject(
+    {
+      [key.name]: keySchema(key),
+      ...rules.describe("update", writable).properties,
+      ...actorSchema(audit.updatedBy),
+      ...otherMembers(detail, [key, ...writable.values(), audit.updatedBy]),
+    },
+    [key.name],
+  );
+}
+
+/** A detail that goes: its key counts, and the rest of it may stand beside. */
+const namedDetailSchema = (detail: DetailPlan): JsonSchema =>
+  closedObject(
+    { [detail.key.name]: keySchema(detail.key), ...otherMembers(detail, [detail.key]) },
+    [detail.key.name],
+  );
+
+/** What read-composite shows of a detail beside the `named` columns; some of it may come from a query of the operator's. */
+function otherMembers(detail: DetailPlan, named: readonly (Column | null)[]) {
+  const { shown, writable, query, queryShown } = detail;
+  const columns = query?.columns.filter(({ name }) => queryShown.includes(name)) ?? [];
+  const queried = new Map(columns.map((column) => [column.name, column]));
+  return readOnlySchemas([shown, writable, queried], named);
+}
