@@ -12,6 +12,7 @@ export interface JsonSchema {
   readonly type?: JsonType | readonly JsonType[];
   readonly const?: Json;
   readonly enum?: readonly Json[];
+  readonly allOf?: readonly JsonSchema[];
   readonly anyOf?: readonly JsonSchema[];
   readonly not?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -33,6 +34,7 @@ export interface JsonSchema {
   readonly exclusiveMaximum?: number;
   readonly multipleOf?: number;
   readonly default?: Json;
+  readonly examples?: readonly Json[];
   /** The value is shown, and ignored where a request holds it. */
   readonly readOnly?: boolean;
 }

@@ -7,7 +7,7 @@ import { invalidParameter } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Json, Row } from "../core/ports.ts";
 import type { Native, Statement } from "../core/statement.ts";
-import { showFloat } from "../core/values.ts";
+import { showFloat } from "../core/values/float-type.ts";
 import type { Dialect, RawRow } from "./engine.ts";
 import { print, type Printed } from "./print.ts";
 import { type Printable, type Shape, shapeOf } from "./shape.ts";

@@ -7,7 +7,8 @@ import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { allOf, type Condition } from "../statement.ts";
-import { conditionOf, isSelected, matches, partsOf, type Test } from "./criterion.ts";
+import { partsOf } from "../values/formats.ts";
+import { conditionOf, isSelected, matches, type Test } from "./criterion.ts";
 import { isBlank, membersOf, type Sent } from "./parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 

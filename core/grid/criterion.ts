@@ -5,7 +5,7 @@
  */
 import type { Column } from "../column.ts";
 import { compareDecimals } from "../decimal.ts";
-import { isDate, readTimestamp } from "../writes/formats.ts";
+import { isDate, partsOf } from "../values/formats.ts";
 import type { Comparison, Condition } from "../statement.ts";
 import { comparand, parseWhere } from "../lists/where.ts";
 import { asPayload, isBlank, textOf } from "./parameters.ts";
@@ -72,13 +72,6 @@ export function isSelected(column: Column, values: readonly unknown[]): Conditio
   if (filled.length > 0) members.push(inWhere(column, "IN", filled));
   if (filled.length < values.length) members.push(isEmpty(column));
   return { kind: "or", members };
-}
-
-/** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */
-export function partsOf(value: unknown): { day: string; time: string } | null {
-  if (typeof value !== "string" || readTimestamp(value) === null) return null;
-  const [time] = /\d\d:\d\d(:\d\d)?/.exec(value) ?? [];
-  return time === undefined ? null : { day: value.slice(0, 10), time };
 }
 
 /** Whether what the field shows has this pattern of LIKE, whatever the case. */

@@ -2,7 +2,7 @@
  * Requests and answers of the grid as JSON Schemas of one entity. The library and its extensions send much that is about the page alone, so
  * requests are open to further members. In a form each value comes as its text, and an empty text stands for nothing.
  */
-import { shownSchema } from "../column-schemas.ts";
+import { shownSchema } from "../values/schemas.ts";
 import type { GridPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { byName, closedObject } from "../json-shapes.ts";

@@ -3,7 +3,7 @@
  * What is not obvious stays as it is, so that the rules refuse it with their own words. Called by `jobs/import/judge-rows.ts`.
  */
 import type { Column } from "../column.ts";
-import { readTimestamp } from "../writes/formats.ts";
+import { readTimestamp } from "../values/formats.ts";
 import { headingKey } from "./import-columns.ts";
 import { parseJson } from "../json.ts";
 import type { Cell } from "../ports.ts";

@@ -5,7 +5,7 @@
  */
 import { type Column, derivedColumn } from "../column.ts";
 import { AppError, invalidParameter } from "../errors.ts";
-import { fromBase64, toBase64 } from "../writes/formats.ts";
+import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../hash.ts";
 import { limits } from "../limits.ts";
 import { parsePerPage } from "./page.ts";

@@ -1,5 +1,5 @@
 /** Requests and answers of lookup as JSON Schemas of one entity. */
-import { comparedSchema, shownSchema } from "../column-schemas.ts";
+import { comparedSchema, shownSchema } from "../values/schemas.ts";
 import type { LookupPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { byName, closedObject } from "../json-shapes.ts";

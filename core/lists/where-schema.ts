@@ -3,7 +3,7 @@
  * each takes. Columns whose values have the same form share a branch.
  */
 import type { Column, Columns } from "../column.ts";
-import { comparedSchema } from "../column-schemas.ts";
+import { comparedSchema } from "../values/schemas.ts";
 import { anyOf, closedObject } from "../json-shapes.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { limits } from "../limits.ts";

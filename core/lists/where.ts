@@ -10,7 +10,7 @@ import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { type Comparison, type Condition, equals, type Scalar } from "../statement.ts";
 import { isLonger } from "../text.ts";
-import { accept } from "../values.ts";
+import { accept, unlimited } from "../values/accept.ts";
 
 const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
 
@@ -71,33 +71,8 @@ export function comparand(column: Column, value: unknown): Scalar {
   return accepted.value;
 }
 
-/** Whole numbers that some engine's column can hold: beyond them nothing is worth comparing. */
-const comparedRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
-
-const withoutLimits = new WeakMap<Column, Column>();
-
 /** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
 export const mayHold = (column: Column, value: Scalar): boolean => sideOf(column, value) === 0;
-
-/** The column as comparisons see it: `price > 10.555` is a fair question to a column with two decimals. */
-export function unlimited(column: Column): Column {
-  let wide = withoutLimits.get(column);
-  if (!wide) {
-    const fits = {
-      lengthMax: null,
-      bytesMax: null,
-      fixedLength: false,
-      precision: null,
-      scale: null,
-      range: column.range && comparedRange,
-      isSingle: false,
-      fractionDigits: 3,
-    };
-    wide = { ...column, ...fits };
-    withoutLimits.set(column, wide);
-  }
-  return wide;
-}
 
 function parseGroup(
   group: unknown,

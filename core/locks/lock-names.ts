@@ -4,7 +4,7 @@
  */
 import type { Column, Table } from "../column.ts";
 import type { Entity } from "../entity.ts";
-import { toBase64 } from "../writes/formats.ts";
+import { toBase64 } from "../values/formats.ts";
 import type { Scalar } from "../statement.ts";
 
 export type LockKind = "record" | "resource";

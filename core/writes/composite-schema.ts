@@ -1,6 +1,6 @@
 /** Bodies and answers of the composite actions as JSON Schemas of one entity: the header's object under its table's name, with its details. */
 import type { Column } from "../column.ts";
-import { shownSchema } from "../column-schemas.ts";
+import { shownSchema } from "../values/schemas.ts";
 import type { CompositePlan, DetailPlan, Entity, ReadPlan } from "../entity.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { byName, closedObject, wholeObject } from "../json-shapes.ts";

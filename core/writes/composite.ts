@@ -13,8 +13,8 @@ import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { createAudit, newKey, recordPlan, type RecordPlan, updateAudit } from "./record.ts";
 import type { Assignment, Computation, Scalar } from "../statement.ts";
-import { accept } from "../values.ts";
-import { mayHold, unlimited } from "../lists/where.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { mayHold } from "../lists/where.ts";
 
 /** What create-composite and update-composite need. */
 export interface CompositeNeeds extends RecordPlan {

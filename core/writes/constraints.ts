@@ -12,11 +12,11 @@ import {
   type FieldRule,
   type RuleFormat,
 } from "./field-rule.ts";
-import { momentOf } from "./formats.ts";
+import { momentOf } from "../values/formats.ts";
 import { limits } from "../limits.ts";
 import type { Scalar } from "../statement.ts";
 import { characterCount, isLonger } from "../text.ts";
-import { accept } from "../values.ts";
+import { accept } from "../values/accept.ts";
 
 export interface FieldTest {
   readonly constraint: ConstraintName;

@@ -20,7 +20,7 @@ import {
   type Scalar,
   sourceOf,
 } from "../statement.ts";
-import { accept } from "../values.ts";
+import { accept } from "../values/accept.ts";
 import { comparand } from "../lists/where.ts";
 
 /** The transaction, and the header that the details belong to. */

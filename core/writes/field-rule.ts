@@ -4,7 +4,7 @@
  */
 import { compareDecimals, normalDecimal } from "../decimal.ts";
 import type { ColumnType } from "../column.ts";
-import { momentOf, readTimestamp } from "./formats.ts";
+import { momentOf, readTimestamp } from "../values/formats.ts";
 import type { Json } from "../ports.ts";
 
 /** The column type that a rule's `type` is checked as, whatever the column itself is. */

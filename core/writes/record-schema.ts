@@ -3,7 +3,7 @@
  * show and no body can set (`readOnly`): so a client can send back the record that it read.
  */
 import type { Column, Columns } from "../column.ts";
-import { acceptedSchema, comparedSchema, shownSchema } from "../column-schemas.ts";
+import { acceptedSchema, comparedSchema, shownSchema } from "../values/schemas.ts";
 import type { Entity } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { byName, closedObject, wholeObject } from "../json-shapes.ts";

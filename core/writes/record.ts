@@ -12,8 +12,8 @@ import type { EventName } from "../hook.ts";
 import type { Queries, Row } from "../ports.ts";
 import type { Rules } from "./rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
-import { accept } from "../values.ts";
-import { comparand, mayHold, unlimited } from "../lists/where.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { comparand, mayHold } from "../lists/where.ts";
 
 /** What create, update and adjust need. */
 export interface RecordPlan {

@@ -6,15 +6,15 @@
  */
 import { fieldTests, type FieldTest } from "./constraints.ts";
 import type { Column, Columns } from "../column.ts";
-import { acceptedSchema } from "../column-schemas.ts";
+import { acceptedSchema } from "../values/schemas.ts";
 import type { FieldErrors } from "../errors.ts";
 import { columnTypeOf, type ConstraintName, type FieldRule } from "./field-rule.ts";
-import { momentOf } from "./formats.ts";
+import { momentOf } from "../values/formats.ts";
 import { ExactNumber } from "../json.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import type { Clock } from "../ports.ts";
 import type { Scalar } from "../statement.ts";
-import { accept } from "../values.ts";
+import { accept } from "../values/accept.ts";
 
 /** What a body becomes: accepted values by column, and every fault of every field. */
 export interface Checked {

@@ -7,17 +7,15 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
 import type { Json } from "../../core/ports.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
-import {
-  type Decimals,
-  showBytes,
-  showDate,
-  showDecimal,
-  showFloat,
-  showInteger,
-  showJson,
-  showTime,
-  showTimestamp,
-} from "../../core/values.ts";
+import { showBytes } from "../../core/values/bytes-type.ts";
+import { showDate } from "../../core/values/date-type.ts";
+import { showDecimal } from "../../core/values/decimal-type.ts";
+import { showFloat } from "../../core/values/float-type.ts";
+import { showInteger } from "../../core/values/integer-type.ts";
+import { showJson } from "../../core/values/json-types.ts";
+import { showTime } from "../../core/values/time-type.ts";
+import { showTimestamp } from "../../core/values/timestamp-type.ts";
+import type { Decimals } from "../../core/values/type-definition.ts";
 import type { Dialect } from "../engine.ts";
 import { marks } from "./marks.ts";
 import { castType, isUnordered } from "./types.ts";

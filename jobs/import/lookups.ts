@@ -3,8 +3,8 @@ import type { ImportLookup } from "../../core/entity.ts";
 import { limits } from "../../core/limits.ts";
 import type { Cell, Json, Queries } from "../../core/ports.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
-import { accept } from "../../core/values.ts";
-import { mayHold, unlimited } from "../../core/lists/where.ts";
+import { accept, unlimited } from "../../core/values/accept.ts";
+import { mayHold } from "../../core/lists/where.ts";
 import { findRows, keyText } from "./find-rows.ts";
 
 /** What a name stands for. */
