@@ -24,10 +24,3 @@ export const anyOf = (schemas: readonly JsonSchema[]): JsonSchema =>
 
 /** What must not be there. */
 export const absent: JsonSchema = { not: {} };
-
-/** Records, with their columns' names, in their order. */
-export const byName = <Item>(
-  items: Iterable<readonly [string, Item]>,
-  schemaOf: (item: Item) => JsonSchema,
-): Record<string, JsonSchema> =>
-  Object.fromEntries([...items].map(([name, item]) => [name, schemaOf(item)]));

@@ -2,12 +2,12 @@
  * Requests and answers of the grid as JSON Schemas of one entity. The library and its extensions send much that is about the page alone, so
  * requests are open to further members. In a form each value comes as its text, and an empty text stands for nothing.
  */
-import { shownSchema } from "../values/schemas.ts";
-import type { GridPlan } from "../entity.ts";
+import type { Entity, GridPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
-import { byName, closedObject } from "../json-shapes.ts";
+import { closedObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
+import { recordSchema } from "../writes/record-schema.ts";
 import { patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */
@@ -46,10 +46,10 @@ export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
 }
 
 /** The whole answer: it has no envelope. */
-export function gridAnswerSchema(plan: GridPlan): JsonSchema {
+export function gridAnswerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
   const count: JsonSchema = { type: "integer", minimum: 0 };
   const isPlain = plan.nestedNames.size === 0 && plan.rowId === null;
-  const rows = closedObject(byName(plan.columns, shownSchema), [...plan.columns.keys()]);
+  const rows = recordSchema(plan.columns, settings);
   const options: JsonSchema = { type: "object" };
   return closedObject(
     {

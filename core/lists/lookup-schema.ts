@@ -1,10 +1,11 @@
 /** Requests and answers of lookup as JSON Schemas of one entity. */
-import { comparedSchema, shownSchema } from "../values/schemas.ts";
-import type { LookupPlan } from "../entity.ts";
+import { comparedSchema } from "../values/schemas.ts";
+import type { Entity, LookupPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
-import { byName, closedObject } from "../json-shapes.ts";
+import { closedObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { shownMembers } from "../writes/record-schema.ts";
 import { equalitiesSchema, nameSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
@@ -39,10 +40,14 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
 }
 
 /** `method` GET: the answer repeats the search. */
-export function lookupAnswerSchema({ columns }: LookupPlan, method: "GET" | "POST"): JsonSchema {
+export function lookupAnswerSchema(
+  { columns }: LookupPlan,
+  { settings }: Entity,
+  method: "GET" | "POST",
+): JsonSchema {
   const item = closedObject(
     {
-      ...byName(columns, shownSchema),
+      ...shownMembers(columns, settings),
       id: { type: "string" },
       text: { type: "string" },
       selected: { const: "true" },

@@ -2,7 +2,7 @@
 import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { closedObject, wholeObject } from "../json-shapes.ts";
-import { keySchema, writtenSchema } from "../writes/record-schema.ts";
+import { keySchema, recordSchema, writtenSchema } from "../writes/record-schema.ts";
 import type { JsonTemplate, Template } from "./templates.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
 
@@ -28,10 +28,10 @@ export const nextStatusesSchema = (plan: WorkflowNeeds): JsonSchema => ({
   ...namesKey(plan),
 });
 
-export const changedStatusSchema = (plan: WorkflowNeeds): JsonSchema =>
+export const changedStatusSchema = (plan: WorkflowNeeds, { settings }: Entity): JsonSchema =>
   wholeObject({
     message: text,
-    data: writtenSchema(plan),
+    data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
     workflow: wholeObject({
       previousStatus: orNull(text),
       newStatus: text,

@@ -1,9 +1,8 @@
 /** Bodies and answers of the composite actions as JSON Schemas of one entity: the header's object under its table's name, with its details. */
-import type { Column } from "../column.ts";
-import { shownSchema } from "../values/schemas.ts";
+import type { Column, Columns } from "../column.ts";
 import type { CompositePlan, DetailPlan, Entity, ReadPlan } from "../entity.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { byName, closedObject, wholeObject } from "../json-shapes.ts";
+import { closedObject, wholeObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import type { CompositeNeeds } from "./composite.ts";
 import { hasHandlers } from "./events.ts";
@@ -14,6 +13,8 @@ import {
   newKeySchema,
   readOnlySchemas,
   recordSchema,
+  shownMembers,
+  writtenSchema,
 } from "./record-schema.ts";
 
 /** `{<header>: {<fields>, <details>: [{<fields>}]}}` with one detail at least. */
@@ -65,35 +66,45 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
 }
 
 /** The header with its details, as create-composite answers them. */
-export const createdCompositeSchema = ({ write, read, composite }: CompositeNeeds): JsonSchema => {
-  const details = detailsOf(composite, ({ shown }) => ({
+export function createdCompositeSchema(plan: CompositeNeeds, { settings }: Entity): JsonSchema {
+  const details = detailsOf(plan.composite, ({ shown }) => ({
     type: "array",
-    items: recordSchema(shown),
+    items: recordSchema(shown, settings),
   }));
-  const of = (columns: CompositeNeeds["write"]["shown"]): JsonSchema =>
-    wholeObject({ ...byName(columns, shownSchema), ...details });
-  return write.readBack ? { anyOf: [of(read.columns), of(write.shown)] } : of(write.shown);
-};
-
-/** The header and how many details were changed, as update-composite answers them. */
-export function updatedCompositeSchema({ write, read }: CompositeNeeds): JsonSchema {
-  const count: JsonSchema = { type: "integer", minimum: 0 };
-  const _operations = wholeObject({ deleted: count, updated: count, inserted: count });
-  const of = (columns: CompositeNeeds["write"]["shown"]): JsonSchema =>
-    wholeObject({ ...byName(columns, shownSchema), _operations });
-  return write.readBack ? { anyOf: [of(read.columns), of(write.shown)] } : of(write.shown);
+  return writtenSchema(plan, (columns) =>
+    wholeObject({ ...shownMembers(columns, settings), ...details }),
+  );
 }
 
-/** The header with its details, as read-composite answers them. What a query of the operator's gives is known by name. */
-export const readCompositeSchema = (read: ReadPlan, composite: CompositePlan): JsonSchema =>
+/** The header and how many details were changed, as update-composite answers them. */
+export function updatedCompositeSchema(plan: CompositeNeeds, { settings }: Entity): JsonSchema {
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  const _operations = wholeObject({ deleted: count, updated: count, inserted: count });
+  return writtenSchema(plan, (columns) =>
+    wholeObject({ ...shownMembers(columns, settings), _operations }),
+  );
+}
+
+/** The header with its details, as read-composite answers them. */
+export const readCompositeSchema = (
+  { read, composite }: { read: ReadPlan; composite: CompositePlan },
+  { settings }: Entity,
+): JsonSchema =>
   wholeObject({
-    ...byName(read.columns, shownSchema),
-    ...detailsOf(composite, ({ query, queryShown, shown }) => {
-      const columns = new Map(query?.columns.map((column) => [column.name, column]));
-      const given = new Map([...columns].filter(([name]) => queryShown.includes(name)));
-      return { type: "array", items: recordSchema(query === null ? shown : given) };
-    }),
+    ...shownMembers(read.columns, settings),
+    ...detailsOf(composite, (detail) => ({
+      type: "array",
+      items: recordSchema(detail.query === null ? detail.shown : queriedColumns(detail), settings),
+    })),
   });
+
+/** What the operator's own query gives of a detail; empty without one. */
+const queriedColumns = ({ query, queryShown }: DetailPlan): Columns =>
+  new Map(
+    query?.columns.flatMap((column) =>
+      queryShown.includes(column.name) ? [[column.name, column] as const] : [],
+    ),
+  );
 
 const listOf = (items: JsonSchema): JsonSchema => ({
   type: "array",
@@ -145,10 +156,6 @@ const namedDetailSchema = (detail: DetailPlan): JsonSchema =>
     [detail.key.name],
   );
 
-/** What read-composite shows of a detail beside the `named` columns; some of it may come from a query of the operator's. */
-function otherMembers(detail: DetailPlan, named: readonly (Column | null)[]) {
-  const { shown, writable, query, queryShown } = detail;
-  const columns = query?.columns.filter(({ name }) => queryShown.includes(name)) ?? [];
-  const queried = new Map(columns.map((column) => [column.name, column]));
-  return readOnlySchemas([shown, writable, queried], named);
-}
+/** What read-composite shows of a detail beside the `named` columns. */
+const otherMembers = (detail: DetailPlan, named: readonly (Column | null)[]) =>
+  readOnlySchemas([detail.shown, detail.writable, queriedColumns(detail)], named);

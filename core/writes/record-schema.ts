@@ -4,29 +4,43 @@
  */
 import type { Column, Columns } from "../column.ts";
 import { acceptedSchema, comparedSchema, shownSchema } from "../values/schemas.ts";
-import type { Entity } from "../entity.ts";
+import type { Entity, RequestSettings } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
-import { byName, closedObject, wholeObject } from "../json-shapes.ts";
+import { closedObject, wholeObject } from "../json-shapes.ts";
 import { hasHandlers } from "./events.ts";
 import { mustSendKey, type RecordPlan } from "./record.ts";
 
-/** A record with all of its columns. */
-export const recordSchema = (columns: Columns): JsonSchema =>
-  wholeObject(byName(columns, shownSchema));
+/** A record as answers show it, with all of these columns. */
+export const recordSchema = (columns: Columns, settings: RequestSettings): JsonSchema =>
+  wholeObject(shownMembers(columns, settings));
 
-/** A record with those of its columns that `select` asks for. */
-export const selectedRecordSchema = (columns: Columns): JsonSchema =>
-  closedObject(byName(columns, shownSchema));
+/** A record with those of the columns that `select` asks for. */
+export const selectedRecordSchema = (columns: Columns, settings: RequestSettings): JsonSchema =>
+  closedObject(shownMembers(columns, settings));
 
-/** The record that a write answers: as it is read through the view, or, where the view leaves it out, as the table has it. */
-export const writtenSchema = ({ write, read }: RecordPlan): JsonSchema =>
-  write.readBack
-    ? { anyOf: [recordSchema(read.columns), recordSchema(write.shown)] }
-    : recordSchema(write.shown);
+/** What answers show of each of the columns. */
+export const shownMembers = (
+  columns: Columns,
+  { decimals }: RequestSettings,
+): Record<string, JsonSchema> =>
+  Object.fromEntries([...columns].map(([name, column]) => [name, shownSchema(column, decimals)]));
+
+/** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
+export function writtenSchema(
+  { write, read }: RecordPlan,
+  schemaOf: (columns: Columns) => JsonSchema,
+): JsonSchema {
+  return write.readBack
+    ? { anyOf: [schemaOf(read.columns), schemaOf(write.shown)] }
+    : schemaOf(write.shown);
+}
 
 /** What create, update and adjust answer. */
-export const writeAnswerSchema = (plan: RecordPlan): JsonSchema =>
-  wholeObject({ message: { type: "string" }, data: writtenSchema(plan) });
+export const writeAnswerSchema = (plan: RecordPlan, { settings }: Entity): JsonSchema =>
+  wholeObject({
+    message: { type: "string" },
+    data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
+  });
 
 /** What a body of create takes. A before handler may put right what is missing. */
 export function createSchema(plan: RecordPlan, entity: Entity): JsonSchema {
