@@ -6,8 +6,8 @@
 import { digitsFault, normalDecimal } from "./decimal.ts";
 import type { Column, ColumnType } from "./column.ts";
 import { fromBase64, isDate, readTime, readTimestamp, toBase64 } from "./writes/formats.ts";
-import { ExactNumber } from "./json.ts";
-import type { Json } from "./ports.ts";
+import { ExactNumber, type Json } from "./json.ts";
+
 import type { Scalar } from "./statement.ts";
 import { isLonger, textFault, utf8Length } from "./text.ts";
 

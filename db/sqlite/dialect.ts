@@ -16,7 +16,7 @@ import {
   showTime,
   showTimestamp,
 } from "../../core/values.ts";
-import type { Json } from "../../core/ports.ts";
+import type { Json } from "../../core/json.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import type { Formula } from "../../core/writes/formula.ts";
 import type { Dialect, FindOperand } from "../engine.ts";
