@@ -5,6 +5,7 @@
 import { hash } from "node:crypto";
 import { actionNames } from "../core/actions.ts";
 import { type Cache, createCache } from "../core/cache.ts";
+import { type Access, openAccess } from "../core/callers/access.ts";
 import { compileProject } from "../core/config/compile.ts";
 import type { ImportComponent } from "../core/config/components-plan.ts";
 import { formatFaults } from "../core/config/faults.ts";
@@ -29,6 +30,8 @@ export interface JobWorldOptions {
   readonly log: Log;
   /** Loads the files under `components/`, where the rows of an import have handlers. */
   readonly importComponent?: ImportComponent | undefined;
+  /** What callers of jobs may do; absent: everything. */
+  readonly access?: Access;
   /** Where there is no Redis: tells the cache of the process what was written. */
   raise(names: readonly string[]): Promise<void>;
 }
@@ -38,6 +41,7 @@ export async function openJobWorld({
   env,
   log,
   importComponent,
+  access = openAccess,
   raise,
 }: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
   const { redisUrl, storage } = parseEnv(env);
@@ -45,7 +49,7 @@ export async function openJobWorld({
   const stores = await openStores(redisUrl);
   const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
   const cache = createCache({ store, digest: (text) => hash("sha256", text), log });
-  const parts = { cache, importComponent };
+  const parts = { cache, importComponent, access };
   const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
   const kept = await openFiles(storage);
   const world: JobWorld = {
@@ -73,11 +77,12 @@ const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore =>
 interface ProjectParts {
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
+  readonly access: Access;
 }
 
 async function openProject(
   config: ProjectConfig,
-  { cache, importComponent }: ProjectParts,
+  { cache, importComponent, access }: ProjectParts,
 ): Promise<JobProject> {
   const { url, pool } = config.database;
   const db = await openDb(url, {
@@ -110,6 +115,7 @@ async function openProject(
       compiling.catch(() => entities.delete(endpoint));
       return compiling;
     },
+    access,
     batchRows: config.jobs.batchRows,
   };
 }

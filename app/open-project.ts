@@ -5,6 +5,8 @@
 import type { Hono } from "hono";
 import { actionNames } from "../core/actions.ts";
 import type { Cache } from "../core/cache.ts";
+import type { Access } from "../core/callers/access.ts";
+import type { Callers } from "../core/callers/callers.ts";
 import { compileProject } from "../core/config/compile.ts";
 import type { ImportComponent } from "../core/config/components-plan.ts";
 import type { Fault } from "../core/config/faults.ts";
@@ -25,13 +27,14 @@ export interface ProjectParts {
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
+  readonly callers: Callers;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
 }
 
 /** The project without its routes, which are there once its database was seen. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
-  const { db, database, cache, lockStore, outbound, background, jobs, digest } = parts;
+  const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
   return {
     name: config.name,
     db,
@@ -41,6 +44,7 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
     background,
     jobs,
     digest,
+    callers,
     routes: null,
   };
 }
@@ -51,15 +55,21 @@ export type Look =
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
 
+export interface LookOptions {
+  readonly catalog: Catalog;
+  readonly access: Access;
+  readonly importComponent?: ImportComponent | undefined;
+}
+
 /** Compiles the project against its database. Only faults of our own reject. */
 export async function lookAt(
   config: ProjectConfig,
-  { catalog, importComponent }: { catalog: Catalog; importComponent?: ImportComponent | undefined },
+  { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
     const options = { actions: actionNames, importComponent };
     const { entities, faults, notices } = await compileProject(config, catalog, options);
-    return faults.length > 0 ? { faults } : { routes: bindProject(entities), notices };
+    return faults.length > 0 ? { faults } : { routes: bindProject(entities, access), notices };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

@@ -29,6 +29,7 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
       const upload = takesUpload ? await readUpload(c.req.raw) : null;
       if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
       const request = {
+        caller: await route.project.callers.authenticate(c.req.raw.headers),
         method: c.req.method as Method,
         body,
         upload,

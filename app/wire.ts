@@ -5,6 +5,7 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../core/cache.ts";
+import { type Callers, openToAll } from "../core/callers/callers.ts";
 import type { ImportComponent } from "../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../core/config/read.ts";
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   readonly log?: Logger;
   /** Loads the files under `components/`; absent: a configuration with handlers is refused. */
   readonly importComponent?: ImportComponent;
+  /** Absent: nobody is asked for credentials. */
+  readonly callers?: Callers;
 }
 
 export interface Service {
@@ -64,6 +67,7 @@ export async function openService({
   env,
   log: givenLog,
   importComponent,
+  callers = openToAll,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -89,7 +93,7 @@ export async function openService({
   );
   let app: Hono | null = null;
   const own: OutboundOptions["own"] = (request) => app!.fetch(request);
-  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own };
+  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
@@ -135,7 +139,8 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
   const hooks = await openHooks({ projects: [], settings, log });
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own };
+  const locks = stores.locks;
+  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: openToAll };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -160,6 +165,7 @@ interface ProjectParts {
   readonly hooks: Hooks;
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
+  readonly callers: Callers;
 }
 
 const digest = (text: string): string => hash("sha256", text);
@@ -168,7 +174,7 @@ const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, importComponent, own, callers }: ProjectParts,
 ): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
@@ -185,6 +191,7 @@ async function openProject(
     outbound,
     background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
+    callers,
     digest,
   });
   return { config, project, importComponent, stop: new AbortController() };
@@ -195,7 +202,8 @@ async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
 ): Promise<readonly Fault[] | "unreachable"> {
-  const look = await lookAt(config, { catalog: project.db.catalog, importComponent });
+  const { access } = project.callers;
+  const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
   if ("faults" in look) return look.faults;
   if ("unreachable" in look) {
     log.warn(

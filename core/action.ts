@@ -1,20 +1,24 @@
 /**
- * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/dispatch.ts` binds them
- * to every entity once, at start, so that a request finds a function that is ready to run.
+ * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/bind.ts` binds them to
+ * entities, so that a request finds a function that is ready to run.
  */
 import type { ProjectCache } from "./cache.ts";
-import { isOfDetails } from "./writes/detail-errors.ts";
+import type { Caller } from "./callers/caller.ts";
+import type { Queries, ReadSession } from "./callers/session.ts";
 import type { Entity } from "./entity.ts";
-import { AppError, invalidPayload } from "./errors.ts";
-import { isObject } from "./json.ts";
+import { invalidPayload } from "./errors.ts";
+import { isObject, type Json } from "./json.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import type { RequestLocks } from "./locks/locks.ts";
-import type { Clock, Db, HookCall, Log, NewId, Outbound, Queries, Session } from "./ports.ts";
+import type { Clock, HookCall, Log, NewId, Outbound } from "./ports.ts";
 
 export type Method = "GET" | "POST";
 
 /** One request, as an action sees it. */
 export interface Call {
+  /** Who asks. What the caller may see has narrowed everything else in the call already. */
+  readonly caller: Caller;
+  /** With the columns that the caller may see and write. */
   readonly entity: Entity;
   readonly method: Method;
   /** The header X-Request-Mode. */
@@ -25,28 +29,22 @@ export interface Call {
   readonly options: Record<string, unknown>;
   /** The header If-Match. */
   readonly ifMatch: string | null;
-  /** The header X-Lock-Token. */
-  readonly lockToken: string | null;
-  /** The header Idempotency-Key. */
-  readonly idempotencyKey: string | null;
   /** Goes out as X-Request-Id. */
   readonly requestId: string;
   /** How many hooks of this service led to this request; 0 = none. */
   readonly hookDepth: number;
   /** The file of a multipart body; null where the action takes none. */
   readonly upload: Upload | null;
-  readonly session: Session;
+  /** Rows within the caller's scope. What writes gets its own in `Write.run`. */
+  readonly session: ReadSession;
   /** When the session ends, on the clock of `performance.now()`. */
   readonly deadlineAtMs: number;
+  /** Answers that were kept for callers of the same scope. */
   readonly cache: ProjectCache;
+  /** Locks on records within the caller's scope. */
   readonly locks: RequestLocks;
   readonly outbound: Outbound;
   readonly jobs: ProjectJobs;
-  /**
-   * Keeps the answer for repeats of the request, in the transaction that did its work: the last statement of it. Gives the answer that goes
-   * out. Null: the request has no key, or the action is not repeatable. Rejects with requestInProgress when a repeat has taken over.
-   */
-  readonly keepAnswer: ((queries: Queries, answer: Answer) => Promise<Answer>) | null;
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -78,6 +76,8 @@ export interface Answer {
   readonly later?: readonly HookCall[];
   /** The answer is this file, and no JSON at all. */
   readonly file?: AnsweredFile;
+  /** The key of the record in `data`, as `keyAsJson` gives it: a repeat of the request shows the record only to who may see it then. */
+  readonly subject?: Json;
 }
 
 export interface AnsweredFile {
@@ -89,7 +89,21 @@ export interface AnsweredFile {
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
-export interface ActionDefinition<Needs> {
+/** What an action does to rows: the driver in `bind.ts` opens the transaction that follows from it. */
+export type Mode = "reads" | "writes" | "starts a job";
+
+/** The work of an action that writes: everything that it does in the database is one transaction. */
+export interface Write {
+  /** True: `run` sends one statement, which is atomic without a transaction around it. */
+  readonly isOneStatement: boolean;
+  /** Runs again after a deadlock, so it has no effect outside of the database. */
+  run(queries: Queries): Promise<Answer>;
+  /** What to do in another transaction after this failure; null: the failure stands. */
+  instead?(failure: unknown): Write | null;
+}
+
+/** What every action says of itself. */
+interface Described<Needs> {
   /** As in the URL. */
   readonly name: string;
   readonly methods: readonly Method[];
@@ -103,7 +117,7 @@ export interface ActionDefinition<Needs> {
   readonly takesUpload?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
   readonly isProjectWide?: boolean;
-  /** True: the action respects Idempotency-Key, and hands its answer to `Call.keepAnswer`. Absent: never. */
+  /** True: the action respects Idempotency-Key: its answer is kept in the transaction that did the work. Absent: never. */
   readonly isRepeatable?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
@@ -111,12 +125,36 @@ export interface ActionDefinition<Needs> {
   showsErrorsInline?(needs: Needs): boolean;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
+}
+
+/** Changes no row. */
+export interface ReadingDefinition<Needs> extends Described<Needs> {
+  readonly mode: "reads";
   run(call: Call, needs: Needs): Promise<Answer>;
 }
 
-/** An action bound to nothing yet: its `Needs` are its own matter. */
+/** Hands work over to a job, or tells what became of one. */
+export interface JobDefinition<Needs> extends Described<Needs> {
+  readonly mode: "starts a job";
+  run(call: Call, needs: Needs): Promise<Answer>;
+}
+
+/** Changes rows. */
+export interface WritingDefinition<Needs> extends Described<Needs> {
+  readonly mode: "writes";
+  /** Checks the request and takes its locks, before anything is written; gives the work that then runs in a transaction. */
+  begin(call: Call, needs: Needs): Write | Promise<Write>;
+}
+
+export type ActionDefinition<Needs> =
+  | ReadingDefinition<Needs>
+  | JobDefinition<Needs>
+  | WritingDefinition<Needs>;
+
+/** An action whose `Needs` are its own matter. */
 export interface Action {
   readonly name: string;
+  readonly mode: Mode;
   readonly methods: readonly Method[];
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
@@ -126,24 +164,31 @@ export interface Action {
   /** Whether errors of this entity go out with status 200. */
   showsErrorsInline(entity: Entity): boolean;
   /** The function that answers for this entity, or null when the entity lacks what the action needs. */
-  bind(entity: Entity): Handler | null;
+  bind(entity: Entity): Bound | null;
 }
 
-/** What a handler gets besides the entity that it is bound to. */
-export interface Request extends Omit<Call, "entity" | "body" | "options"> {
-  /** The client's JSON as parsed; undefined = none. */
-  readonly body: unknown;
-  /** For sessions beside the action's own. */
-  readonly db: Db;
-  /** A cryptographic hash as hexadecimal text. */
-  readonly digest: (text: string) => string;
+/** An action with the parts of one entity. */
+export type Bound = Payload & (BoundWork | BoundWrite);
+
+interface Payload {
+  /** The body that the action sees, and the client's options. Rejects with Invalid payload. */
+  read(sent: unknown): Pick<Call, "body" | "options">;
 }
 
-export type Handler = (request: Request) => Promise<Answer>;
+interface BoundWork {
+  readonly mode: "reads" | "starts a job";
+  run(call: Call): Promise<Answer>;
+}
+
+interface BoundWrite {
+  readonly mode: "writes";
+  begin(call: Call): Write | Promise<Write>;
+}
 
 export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
   return {
     name: definition.name,
+    mode: definition.mode,
     methods: definition.methods,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
@@ -157,38 +202,17 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;
-      return async (request) => {
+      const read = (sent: unknown): Pick<Call, "body" | "options"> => {
         const { body, options } = definition.takesOptions
-          ? unwrap(request.body)
-          : { body: request.body, options: {} };
-        const payload = payloadOf(body, definition.takesEmptyBody);
-        try {
-          return await definition.run({ ...request, entity, body: payload, options }, needs);
-        } catch (error) {
-          throw withoutUnseen(error, entity, payload);
-        }
+          ? unwrap(sent)
+          : { body: sent, options: {} };
+        return { body: payloadOf(body, definition.takesEmptyBody), options };
       };
+      if (definition.mode === "writes")
+        return { mode: "writes", read, begin: (call) => definition.begin(call, needs) };
+      return { mode: definition.mode, read, run: (call) => definition.run(call, needs) };
     },
   };
-}
-
-/** The error without the names of columns that the caller neither sees nor sent; a constraint may be about any column. */
-function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
-  const { write, composite } = entity;
-  if (!(error instanceof AppError) || error.errors === undefined || write === null) return error;
-  // A handler says what the operator wants to be said.
-  if (error.kind === "rejectedByHook") return error;
-  // A composite's header stands inside of its body, and its details are seen to where they are written.
-  const header = composite && body[write.table.name];
-  const sent = isObject(header) ? header : body;
-  const isKnown = (name: string) =>
-    write.shown.has(name) ||
-    (write.writable.has(name) && Object.hasOwn(sent, name)) ||
-    composite?.details.some(({ table }) => isOfDetails(name, table.name));
-  const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
-  if (known.length === Object.keys(error.errors).length) return error;
-  const errors = known.length > 0 ? Object.fromEntries(known) : undefined;
-  return new AppError(error.kind, error.message, { ...(errors && { errors }), cause: error });
 }
 
 /** `{data: {...}, options: {...}}` and nothing else is the wrapped form; all else is a plain body. */

@@ -28,6 +28,8 @@ export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promis
 
 /** The cache as the actions of one project see it. */
 export interface ProjectCache {
+  /** The same cache for callers of one scope, by `Scope.key`: others get none of their answers. */
+  within(scope: string): ProjectCache;
   keeping(subject: Subject): Keep;
   /** After a commit, before its answer: no later read on any instance sees what was there before. Never rejects. */
   wrote(tables: Iterable<Table | "unknown">): Promise<void>;
@@ -129,11 +131,12 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
         return known;
       };
 
-      return {
+      const open = (scope: string): ProjectCache => ({
+        within: (inner) => (inner === "" ? project : open(inner)),
         keeping: ({ entity, kind, dependsOn }) =>
           async function keep(parameters, work) {
             if (!enabled || database === null) return JSON.stringify(await work());
-            const question = `${definitionOf(entity)} ${JSON.stringify(parameters)}`;
+            const question = `${definitionOf(entity)} ${JSON.stringify([scope, parameters])}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
             const found = await look([...dependsOn.map(versionName), everyDatabase], key);
             if (found === null) return JSON.stringify(await work());
@@ -146,7 +149,9 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
           if (names.size === 0) return;
           await raising.raise(database === null ? [everyDatabase] : [...names].map(versionName));
         },
-      };
+      });
+      const project = open("");
+      return project;
     },
     settle: raising.settle,
     close: raising.stop,

@@ -120,7 +120,12 @@ export interface Table {
   readonly changesWith: readonly string[] | null;
 }
 
-/** Where rows are read from: a table or view, or an operator's own query, wrapped as a subquery. */
+/** Where rows are read from: a table or view, or an operator's own query, wrapped as a subquery. `columns`: all that it has. */
 export type Source =
-  | { readonly kind: "table"; readonly schema: string | null; readonly name: string }
-  | { readonly kind: "query"; readonly text: string };
+  | {
+      readonly kind: "table";
+      readonly schema: string | null;
+      readonly name: string;
+      readonly columns: Columns;
+    }
+  | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

@@ -2,13 +2,18 @@
  * START HERE: how a request finds its action. `bindProject` makes the table project -> endpoint -> action -> handler once, at
  * start; `findRoute` looks a request up in it and `perform` runs what was found, within the request's deadline.
  */
-import type { Action, Answer, Handler, Method, Request } from "./action.ts";
+import type { Action, Answer, Method } from "./action.ts";
 import { actions, plannedActions } from "./actions.ts";
+import { bindAction } from "./bind.ts";
 import type { ProjectCache } from "./cache.ts";
+import type { Access } from "./callers/access.ts";
+import type { Caller } from "./callers/caller.ts";
+import type { Callers } from "./callers/callers.ts";
+import { createViews, type Views } from "./callers/entity-views.ts";
 import type { Entity } from "./entity.ts";
 import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
+import type { Handler, Request } from "./handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
-import { repeatable } from "./writes/idempotency.ts";
 import { isObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
@@ -17,7 +22,8 @@ import type { Background, Clock, Db, NewId, Outbound } from "./ports.ts";
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
 export interface BoundAction {
   readonly action: Action;
-  readonly handler: Handler;
+  /** With the fields that the caller may see. Rejects with `forbidden` where nothing is left that the action could work with. */
+  handlerFor(caller: Caller): Handler;
   /** Errors go out with status 200. */
   readonly showsErrorsInline: boolean;
 }
@@ -33,6 +39,7 @@ export interface Project {
   readonly db: Db;
   readonly cache: ProjectCache;
   readonly locks: ProjectLocks;
+  readonly callers: Callers;
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
@@ -51,14 +58,16 @@ export interface Routes {
 export type Projects = ReadonlyMap<string, Project>;
 
 /** The handlers of every action that an entity switches on and has what it needs for. */
-export function bindProject(entities: ReadonlyMap<string, Entity>): Routes {
+export function bindProject(entities: ReadonlyMap<string, Entity>, access: Access): Routes {
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
   for (const [name, entity] of entities) {
+    const views = createViews(entity);
     const bound = new Map<string, BoundAction>();
     for (const action of actions) {
-      const handler = entity.enabled.has(action.name) ? handlerOf(action, entity) : null;
-      const showsErrorsInline = action.showsErrorsInline(entity);
-      if (handler) bound.set(action.name, { action, handler, showsErrorsInline });
+      const one = entity.enabled.has(action.name)
+        ? boundTo(action, { entity, views, access })
+        : null;
+      if (one) bound.set(action.name, one);
     }
     endpoints.set(name, bound);
   }
@@ -67,26 +76,53 @@ export function bindProject(entities: ReadonlyMap<string, Entity>): Routes {
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
     const handler = projectWideHandler(action, endpoints);
-    projectWide.set(action.name, { action, handler, showsErrorsInline: false });
+    projectWide.set(action.name, { action, handlerFor: () => handler, showsErrorsInline: false });
   }
   return { endpoints, projectWide };
 }
 
-function handlerOf(action: Action, entity: Entity): Handler | null {
-  const handler = action.bind(entity);
-  return handler && action.isRepeatable ? repeatable(handler, entity, action.name) : handler;
+interface Binding {
+  readonly entity: Entity;
+  readonly views: Views;
+  readonly access: Access;
 }
+
+/** One handler for each view of the entity, made when the first caller with these rights comes. Null where the entity lacks what the action needs. */
+function boundTo(action: Action, { entity, views, access }: Binding): BoundAction | null {
+  const whole = bindAction(action, entity, access);
+  if (whole === null) return null;
+  const handlers = new Map<string, Handler | null>([["", whole]]);
+  return {
+    action,
+    showsErrorsInline: action.showsErrorsInline(entity),
+    handlerFor(caller) {
+      const rights = access.fieldsOf(caller, { entity, action: action.name });
+      let handler = handlers.get(rights.key);
+      if (handler === undefined) {
+        handler = bindAction(action, views.viewFor(rights), access);
+        handlers.set(rights.key, handler);
+      }
+      if (handler === null) throw forbidden();
+      return handler;
+    },
+  };
+}
+
+const forbidden = (): AppError => new AppError("forbidden", "You may not use this action");
 
 /** Hands the request to the endpoint that the body names as `resource`. */
 function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
-  return async (request) => {
-    const { body } = request;
+  const handlerOf = ({ body, caller }: Request): Handler => {
     const resource = isObject(body) ? body["resource"] : undefined;
     if (typeof resource !== "string")
       throw invalidPayload("resource is required here: the name of an endpoint");
     const route = endpoints.get(resource)?.get(action.name);
     if (!route) throw notFound("There is no such resource");
-    return route.handler(request);
+    return route.handlerFor(caller);
+  };
+  return {
+    run: async (request, keepAnswer) => handlerOf(request).run(request, keepAnswer),
+    replay: async (request, answer) => handlerOf(request).replay(request, answer),
   };
 }
 
@@ -142,7 +178,6 @@ type Provided = Pick<
   | "locks"
   | "outbound"
   | "jobs"
-  | "keepAnswer"
   | "db"
   | "digest"
   | "now"
@@ -154,7 +189,7 @@ type Provided = Pick<
  * before anybody hears of it.
  */
 export async function perform(
-  { handler, project }: Route,
+  { handlerFor, project }: Route,
   request: Omit<Request, keyof Provided>,
   { now, newId }: Surroundings,
 ): Promise<Answer> {
@@ -164,9 +199,9 @@ export async function perform(
   const locks = project.locks({ token, deadlineAtMs, log });
   const { cache, outbound, background, jobs, db, digest } = project;
   const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
-  const provided: Provided = { ...parts, keepAnswer: null, db, digest, now, newId };
+  const provided: Provided = { ...parts, db, digest, now, newId };
   try {
-    const answer = await handler({ ...request, ...provided });
+    const answer = await handlerFor(request.caller).run({ ...request, ...provided }, null);
     if (session.written.size > 0) await cache.wrote(session.written);
     if (answer.later !== undefined && answer.later.length > 0) await background.add(answer.later);
     return answer;

@@ -16,6 +16,8 @@ export type ErrorKind =
   | "validationError"
   /** A written value points at a row that does not exist. */
   | "foreignKeyMissing"
+  /** The caller may not do this, or the record would leave what the caller may access. */
+  | "forbidden"
   | "notFound"
   | "methodNotAllowed"
   | "duplicateEntry"

@@ -2,6 +2,7 @@
  * What a handler of the operator's own is written against: the context that it gets, and how it refuses. The files under
  * `components/` of a configuration import its types and nothing else; `core/writes/events.ts` runs them.
  */
+import type { User } from "./callers/caller.ts";
 import type { FieldErrors } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { NativeParams } from "./writes/native.ts";
@@ -40,8 +41,8 @@ export interface HookContext {
   readonly record: Row | null;
   /** The client's `options`. */
   readonly options: Record<string, unknown>;
-  /** Null as long as the service knows no users. */
-  readonly user: null;
+  /** Who made the request; null where the project asks for no credentials. */
+  readonly user: User | null;
   /**
    * Runs one SQL statement in the same transaction, and gives its rows. Values go in as parameters: `?` or `$1` with an
    * array, `:name` with an object. Rejects once the transaction has ended.

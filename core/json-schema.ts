@@ -2,7 +2,7 @@
  * The part of JSON Schema (2020-12) in which the service says what requests and answers hold, as plain values. A part that stands in
  * several places may be one object, so that whoever prints a document can name it once.
  */
-import type { Json } from "./ports.ts";
+import type { Json } from "./json.ts";
 
 export type JsonType = "null" | "boolean" | "integer" | "number" | "string" | "array" | "object";
 

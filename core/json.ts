@@ -5,6 +5,9 @@
 import { invalidPayload } from "./errors.ts";
 import { limits } from "./limits.ts";
 
+/** A JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
 /** A JSON number whose digits a double would change (`9007199254740993`, `0.12345678901234567890`, `1e999`). */
 export class ExactNumber {
   readonly source: string;

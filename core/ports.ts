@@ -1,7 +1,9 @@
 /**
  * All that core asks of the world. `db/` implements Db, `app/wire.ts` the rest; tests may pass their own.
  */
+import type { Caller } from "./callers/caller.ts";
 import type { Column, Table } from "./column.ts";
+import type { Json } from "./json.ts";
 import type {
   Aggregate,
   Ask,
@@ -10,48 +12,33 @@ import type {
   Count,
   Delete,
   Insert,
+  Narrowed,
   Native,
   Select,
   UpdateMany,
   UpdateOne,
 } from "./statement.ts";
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-
 /** A row as answers show it: every value already in the JSON form of its column's type. */
 export type Row = Record<string, Json>;
 
 /**
- * Statements against one database. Each call outside a transaction is atomic in itself.
- * Errors are AppErrors: duplicateEntry, foreignKeyMissing, foreignKeyInUse, validationFailed (with the column where the engine tells),
- * unavailable (out of reach, overdue, or deadlocked after three retries), internal.
+ * Statements against one database, as `db` runs them: each has been through a caller's scope, which the type says. Actions write theirs
+ * against `Queries` in `core/callers/session.ts`, where these calls are described.
  */
-export interface Queries {
-  all(select: Select): Promise<Row[]>;
-  /** The first row, or null. */
-  one(select: Select): Promise<Row | null>;
-  count(count: Count): Promise<number>;
-  /** How many rows the planner expects, a whole number; null where the engine has no figure for this count. */
-  estimate(count: Count): Promise<number | null>;
-  /** A row per group, its members in the order of the outputs. */
-  aggregate(aggregate: Aggregate): Promise<Row[]>;
-  /** The rows of a configured query, in its own order. */
-  ask(ask: Ask): Promise<Row[]>;
-  /** The stored rows, in the order of `rows`. */
-  insert(insert: Insert): Promise<Row[]>;
-  /** The row after the change; null when no row has the key, or the guard does not hold. */
-  updateOne(update: UpdateOne): Promise<Row | null>;
-  /** Rejects (validationFailed, on the column) when a row divides by zero or its result does not fit. */
-  calculate(statement: Calculate): Promise<void>;
-  /** How many of the rows were there to be changed. Any number of rows, in statements that the engine takes. */
-  updateMany(update: UpdateMany): Promise<number>;
-  /** The deleted rows as they were. */
-  delete(statement: Delete): Promise<Row[]>;
-  /**
-   * The rows of the operator's own SQL, in the types that the driver tells of them. Whatever the database refuses in it is
-   * `internal`: no client could have done better.
-   */
-  native(statement: Native): Promise<Row[]>;
+export interface DbQueries {
+  all(select: Narrowed<Select>): Promise<Row[]>;
+  one(select: Narrowed<Select>): Promise<Row | null>;
+  count(count: Narrowed<Count>): Promise<number>;
+  estimate(count: Narrowed<Count>): Promise<number | null>;
+  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]>;
+  ask(ask: Narrowed<Ask>): Promise<Row[]>;
+  insert(insert: Narrowed<Insert>): Promise<Row[]>;
+  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null>;
+  calculate(statement: Narrowed<Calculate>): Promise<void>;
+  updateMany(update: Narrowed<UpdateMany>): Promise<number>;
+  delete(statement: Narrowed<Delete>): Promise<Row[]>;
+  native(statement: Narrowed<Native>): Promise<Row[]>;
 }
 
 /**
@@ -60,36 +47,23 @@ export interface Queries {
  */
 export type LedgerName = "jobs" | "requests";
 
-/** Statements of one transaction. */
-export interface Transaction extends Queries {
-  /**
-   * A part of the transaction that can be undone alone: when `work` rejects, what its statements did is taken back, and the transaction
-   * may go on. After a statement that the database refused it cannot. Parts come one after the other.
-   */
+export interface DbTransaction extends DbQueries {
   part<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Statements for one request, which all end (well or with `unavailable`) by its deadline. */
-export interface Session extends Queries {
-  /** The tables that a write was sent to, whatever became of it; `unknown` stands for any. */
+export interface DbSession extends DbQueries {
   readonly written: ReadonlySet<Table | "unknown">;
-  /**
-   * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
-   * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
-   * so it must have no effect outside the database. `alone`: nobody else writes to that table until it ends.
-   */
-  tx<T>(work: (tx: Transaction) => Promise<T>, options?: { alone?: Table | undefined }): Promise<T>;
-  /** Runs `work`, which only reads: all of its reads see the database as it was at one moment. */
-  snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
-  /** One of the service's own tables. Made when it is not there; rejects with `unavailable` when it cannot be. */
+  tx<T>(
+    work: (tx: DbTransaction) => Promise<T>,
+    options?: { alone?: Table | undefined },
+  ): Promise<T>;
+  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T>;
   ledger(name: LedgerName): Promise<Table>;
-  /** Rows in batches, without holding more than a few of them; ends the query when the consumer stops. */
-  stream(select: Select, options: { batchRows: number }): AsyncIterable<Row[]>;
-  /** Counts and streams that all see the database as it was at one moment, on one connection, one after the other. */
-  longSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]>;
+  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T>;
 }
 
-export type Snapshot = Pick<Session, "count" | "stream">;
+export type DbSnapshot = Pick<DbSession, "count" | "stream">;
 
 /** What the database says of its tables and of the columns that a query gives. */
 export interface Catalog {
@@ -108,7 +82,7 @@ export interface Catalog {
 export interface Db {
   readonly catalog: Catalog;
   /** `deadlineAtMs`: on the clock of `performance.now()`. */
-  session(deadlineAtMs: number): Session;
+  session(deadlineAtMs: number): DbSession;
   /** Resolves when a statement ran; rejects with `unavailable`. */
   ping(): Promise<void>;
   /** Lets running statements finish for a moment, then closes every connection. */
@@ -288,8 +262,8 @@ export interface Job {
   readonly kind: JobKind;
   readonly project: string;
   readonly endpoint: string;
-  /** Whose it is; null where nobody has to say who he is. */
-  readonly caller: string | null;
+  /** Who started it, and whose rows it is about; null where the project asks for no credentials. */
+  readonly caller: Caller | null;
   /** What was asked for, in the words of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
   readonly request: { readonly [name: string]: Json };
   /** Milliseconds since 1970. */

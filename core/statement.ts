@@ -125,6 +125,8 @@ export interface UpdateMany {
   readonly columns: readonly Column[];
   /** At least one. */
   readonly rows: readonly { readonly keyValue: Scalar; readonly values: readonly Scalar[] }[];
+  /** Rows for which it does not hold stay as they are; null = no such. */
+  readonly guard: Condition | null;
   /** What every row gets alike; with `columns` at least one change. */
   readonly set: readonly Assignment[];
   readonly returning: readonly [];
@@ -158,6 +160,8 @@ export interface Join {
   /** The rows where these two are equal belong together. */
   readonly left: Column;
   readonly right: Column;
+  /** The rows of `source` that take part, over `source.columns`; null = all. */
+  readonly rows: Condition | null;
 }
 
 /**
@@ -176,6 +180,8 @@ export interface Output {
 export interface Aggregate {
   readonly kind: "aggregate";
   readonly source: Source;
+  /** The rows of `source` that take part in the joins, over `source.columns`; null = all. */
+  readonly rows: Condition | null;
   readonly joins: readonly Join[];
   /** At least one. */
   readonly outputs: readonly Output[];
@@ -235,6 +241,14 @@ export interface Ask {
   readonly value: Scalar;
 }
 
+declare const narrowed: unique symbol;
+
+/**
+ * A statement that a caller's scope was put into, or that passes it by name: the only form that `db` takes. Nothing but
+ * `core/callers/scoped-session.ts` makes one.
+ */
+export type Narrowed<Asked> = Asked & { readonly [narrowed]: true };
+
 export type Statement =
   | Select
   | Count
@@ -260,6 +274,7 @@ export const sourceOf = (table: Table): Source => ({
   kind: "table",
   schema: table.schema,
   name: table.name,
+  columns: table.columns,
 });
 
 /** The row or rows whose column holds the value; a null value means IS NULL. */

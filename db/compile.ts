@@ -5,7 +5,8 @@
 import { type Column, derivedColumn } from "../core/column.ts";
 import { invalidParameter } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Json, Row } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Row } from "../core/ports.ts";
 import type { Native, Statement } from "../core/statement.ts";
 import { showFloat } from "../core/values/float-type.ts";
 import type { Dialect, RawRow } from "./engine.ts";

@@ -6,7 +6,7 @@
 import type { Table } from "../core/column.ts";
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Catalog, Db, LedgerName, Log, Session, Transaction } from "../core/ports.ts";
+import type { Catalog, Db, DbSession, DbTransaction, LedgerName, Log } from "../core/ports.ts";
 import type { Statement } from "../core/statement.ts";
 import { type Compile, type Compiled, createCompiler, decoderOf } from "./compile.ts";
 import { createDeadlines } from "./deadline.ts";
@@ -157,7 +157,7 @@ export function createDb(
   }
 
   async function transaction<T>(
-    work: (execute: Execute, part: Transaction["part"]) => Promise<T>,
+    work: (execute: Execute, part: DbTransaction["part"]) => Promise<T>,
     { pool, begin, deadlineAtMs }: Transacting,
   ): Promise<T> {
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
@@ -251,7 +251,7 @@ export function createDb(
       within(work, untilMs(deadlineAtMs), () => abandon(connection), overdueMessage),
   });
 
-  function session(deadlineAtMs: number): Session {
+  function session(deadlineAtMs: number): DbSession {
     const { dialect } = engine;
     const written = new Set<Table | "unknown">();
     const noted =
@@ -262,7 +262,7 @@ export function createDb(
         return execute(statement);
       };
     const atomically = <T>(
-      work: (execute: Execute, part: Transaction["part"]) => Promise<T>,
+      work: (execute: Execute, part: DbTransaction["part"]) => Promise<T>,
       begin = engine.begin,
     ): Promise<T> =>
       retrying(deadlineAtMs, () =>
@@ -277,7 +277,7 @@ export function createDb(
       read: (statement) => single(readers, statement, deadlineAtMs),
       write: noted((statement) => single(writers, statement, deadlineAtMs)),
       atomically: (work) => atomically(work),
-    }) as StatementQueries & { -readonly [Member in keyof Session]: Session[Member] };
+    }) as StatementQueries & { -readonly [Member in keyof DbSession]: DbSession[Member] };
     queries.written = written;
     queries.tx = (work, { alone } = {}) =>
       atomically(

@@ -1,10 +1,10 @@
 /** A part of a transaction that can be undone alone, by a savepoint, which all engines have in the same words. Called by `db.ts`. */
-import type { Transaction } from "../core/ports.ts";
+import type { DbTransaction } from "../core/ports.ts";
 
 const name = "rowgate_part";
 
 /** `say` runs a text in its turn among the transaction's statements. */
-export function createPart(say: (text: string) => Promise<void>): Transaction["part"] {
+export function createPart(say: (text: string) => Promise<void>): DbTransaction["part"] {
   return async (work) => {
     await say(`savepoint ${name}`);
     try {

@@ -3,7 +3,7 @@
  * value is a parameter. Called by `compile.ts`, once per shape of statement.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../core/column.ts";
+import type { Column, Source } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
 import type {
   Aggregate,
@@ -257,6 +257,7 @@ function createPrinter(dialect: Dialect, shape: Shape) {
         column === null ? sql`count(*)` : dialect.aggregate(name, column, nameOf(column), result);
       return sql`${value} as ${sql.identifier(result.name)}`;
     });
+    const source = rowsFrom(statement.source, statement.rows);
     const joins = statement.joins.map(joined);
     const condition = filter(statement.where);
     const keys = statement.outputs.flatMap(({ function: name, column, result }) =>
@@ -265,7 +266,7 @@ function createPrinter(dialect: Dialect, shape: Shape) {
         : [],
     );
     const by = keys.length === 0 ? sql.empty() : sql` group by ${sql.join(keys, sql`, `)}`;
-    const groups = sql`select ${sql.join(values, sql`, `)} from ${from(statement.source)}${sql.join(joins)}${condition}${by}`;
+    const groups = sql`select ${sql.join(values, sql`, `)} from ${source}${sql.join(joins)}${condition}${by}`;
     for (const { result } of statement.outputs)
       aliases.set(result, sql`${sql.identifier("groups")}.`);
     const answered = shown(statement.outputs.map(({ result }) => result));
@@ -274,11 +275,17 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     return sql`select ${answered} from (${groups}) as ${sql.identifier("groups")}${having}${order}${page({ limit: statement.limit, offset: 0 })}`;
   }
 
-  function joined({ type, source, left, right }: Join, at: number): SQL {
+  /** The rows that take part in a join. Narrowed before it, so that an outer join has no row more or less than without them. */
+  function rowsFrom(source: Source, rows: Condition | null, alias = sql.identifier("source")): SQL {
+    if (rows === null) return from(source, alias);
+    return sql`(select * from ${from(source)} where ${where(rows)}) as ${alias}`;
+  }
+
+  function joined({ type, source, left, right, rows }: Join, at: number): SQL {
     const alias = sql.identifier(`join${at}`);
     const side = (column: Column): SQL =>
       left.labels === null && right.labels === null ? comparable(column) : textOf(column);
-    return sql` ${sql.raw(type)} join ${from(source, alias)} on ${side(left)} = ${side(right)}`;
+    return sql` ${sql.raw(type)} join ${rowsFrom(source, rows, alias)} on ${side(left)} = ${side(right)}`;
   }
 
   const comparable = (column: Column): SQL => comparand(column, nameOf(column), nameOf(column));
@@ -340,7 +347,7 @@ function createPrinter(dialect: Dialect, shape: Shape) {
   }
 
   /** A list of values to join with has no types on one engine and no collation on another; a CASE takes those of its column. */
-  function updateMany({ table, key, columns, rows, set }: UpdateMany): SQL {
+  function updateMany({ table, key, columns, rows, set, guard }: UpdateMany): SQL {
     const name = nameOf(key);
     const left = comparand(key, name, name);
     const keySlot = (keyValue: Scalar): SQL => comparand(key, slot(key, keyValue), name);
@@ -353,7 +360,8 @@ function createPrinter(dialect: Dialect, shape: Shape) {
     });
     changes.push(...set.map(assignment));
     const keys = rows.map(({ keyValue }) => keySlot(keyValue));
-    return sql`update ${tableName(table.schema, table.name)} set ${sql.join(changes, sql`, `)} where ${left} in (${sql.join(keys, sql`, `)})`;
+    const guarded = guard === null ? sql.empty() : sql` and ${where(guard)}`;
+    return sql`update ${tableName(table.schema, table.name)} set ${sql.join(changes, sql`, `)} where ${left} in (${sql.join(keys, sql`, `)})${guarded}`;
   }
 
   function remove(statement: Delete): SQL {

@@ -1,11 +1,12 @@
 /**
- * Core's `Queries` over a function that runs one statement. Where the engine cannot answer the rows that it wrote
+ * Core's `DbQueries` over a function that runs one statement. Where the engine cannot answer the rows that it wrote
  * (MySQL), they are read in the same transaction: after an INSERT or UPDATE, before a DELETE. Called by `db.ts`, for single
  * statements and inside a transaction.
  */
 import type { Column, Table } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
-import type { Json, Queries, Row } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { DbQueries, Row } from "../core/ports.ts";
 import {
   type Aggregate,
   type Ask,
@@ -49,7 +50,7 @@ export interface Runner {
 const keysMax = 1_000;
 
 /** A class, because one is made for each request: methods are shared, closures would not be. */
-export class StatementQueries implements Queries {
+export class StatementQueries implements DbQueries {
   private readonly runner: Runner;
 
   constructor(runner: Runner) {

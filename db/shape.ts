@@ -80,7 +80,7 @@ export function shapeOf(statement: Printable): Shape {
 
 /** Each column has a CASE over the keys of all rows. */
 function updateManyKey(statement: UpdateMany, shape: Shape): string {
-  const { table, key, columns, rows, set } = statement;
+  const { table, key, columns, rows, set, guard } = statement;
   for (let at = 0; at < columns.length; at++) {
     for (const { keyValue, values } of rows) {
       add(shape, key, keyValue);
@@ -90,13 +90,13 @@ function updateManyKey(statement: UpdateMany, shape: Shape): string {
   let alike = "";
   for (const assignment of set) alike += assignmentKey(assignment, shape);
   for (const { keyValue } of rows) add(shape, key, keyValue);
-  return `m${idOf(table)}|${idOf(key)}|${idsOf(columns)}|${rows.length}|${alike}`;
+  return `m${idOf(table)}|${idOf(key)}|${idsOf(columns)}|${rows.length}|${alike}|${whereKey(guard, shape)}`;
 }
 
 function aggregateKey(statement: Aggregate, shape: Shape): string {
-  let key = `g${sourceKey(statement.source)}|`;
-  for (const { type, source, left, right } of statement.joins)
-    key += `${type}${sourceKey(source)}${idOf(left)}${idOf(right)}`;
+  let key = `g${sourceKey(statement.source)}|${whereKey(statement.rows, shape)}|`;
+  for (const { type, source, left, right, rows } of statement.joins)
+    key += `${type}${sourceKey(source)}${idOf(left)}${idOf(right)}${whereKey(rows, shape)}`;
   key += "|";
   for (const output of statement.outputs)
     key += `${output.function ?? "by"} ${output.column === null ? "*" : idOf(output.column)}`;

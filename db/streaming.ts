@@ -2,7 +2,7 @@
  * Reading many rows in batches, on connections of their own, so that a long read keeps no short statement waiting: alone, or with a count
  * of the same moment. What these share with all other statements comes from `db.ts`, which makes this.
  */
-import type { Queries, Row, Snapshot } from "../core/ports.ts";
+import type { DbQueries, DbSnapshot, Row } from "../core/ports.ts";
 import type { Count, Select, Statement } from "../core/statement.ts";
 import type { Compiled } from "./compile.ts";
 import { Conflict } from "./conflict.ts";
@@ -10,12 +10,12 @@ import type { Deadlines } from "./deadline.ts";
 import type { Connection } from "./engine.ts";
 import type { Pool } from "./pool.ts";
 
-/** What `db.ts` lends. Errors of its functions are those of `Session`. */
+/** What `db.ts` lends. Errors of its functions are those of `DbSession`. */
 export interface StreamingParts {
   readonly pool: Pool;
   compile(statement: Statement): Compiled;
   acquire(pool: Pool, deadlineAtMs: number): Promise<Connection>;
-  count(connection: Connection, count: Count, deadlineAtMs: number): ReturnType<Queries["count"]>;
+  count(connection: Connection, count: Count, deadlineAtMs: number): ReturnType<DbQueries["count"]>;
   /** Opens a transaction in which all reads see one moment. */
   begin(connection: Connection, deadlineAtMs: number): Promise<void>;
   rollback(connection: Connection): Promise<void>;
@@ -84,7 +84,10 @@ export function createStreaming(parts: StreamingParts) {
     },
 
     /** One transaction that only reads. It never waits for writers, so it is not tried again. */
-    async snapshot<T>(work: (snapshot: Snapshot) => Promise<T>, deadlineAtMs: number): Promise<T> {
+    async snapshot<T>(
+      work: (snapshot: DbSnapshot) => Promise<T>,
+      deadlineAtMs: number,
+    ): Promise<T> {
       const connection = await acquire(pool, deadlineAtMs);
       try {
         await parts.begin(connection, deadlineAtMs);

@@ -7,7 +7,8 @@ import type { Job as BullJob } from "bullmq";
 import { AppError, unavailable } from "../core/errors.ts";
 import { cancelledError } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
-import type { Job, JobProgress, JobRecord, Json, Queue } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Job, JobProgress, JobRecord, Queue } from "../core/ports.ts";
 import { errorOf } from "./bullmq-error.ts";
 import { type BullmqServer, openServerQueue, type ServerQueue } from "./bullmq-server.ts";
 

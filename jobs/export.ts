@@ -5,7 +5,8 @@
 import type { ExportPlan } from "../core/entity.ts";
 import { notFound } from "../core/errors.ts";
 import { type ExportFormatName, parseExport } from "../core/lists/export-list.ts";
-import type { Json, Row, Run } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Row, Run } from "../core/ports.ts";
 import type { JobContext } from "./job-world.ts";
 import { oneAhead } from "./one-ahead.ts";
 import { createTable, mediaTypes } from "./workbook/create-table.ts";
@@ -21,7 +22,7 @@ export interface ExportResult {
 
 export async function exportRows(
   run: Run,
-  { project, entity, files, log }: JobContext,
+  { project, entity, session, files, log }: JobContext,
 ): Promise<ExportResult> {
   const plan = entity.export;
   if (!plan) throw notFound("This endpoint has no export any more");
@@ -32,7 +33,6 @@ export async function exportRows(
     sheetName: entity.name,
     columns: columnsOf(plan, format),
   });
-  const session = project.db.session(Infinity);
   const rows = await session.longSnapshot(async (snapshot) => {
     const total = await snapshot.count({ kind: "count", source, where });
     const batches = snapshot.stream(list, { batchRows: project.batchRows });

@@ -1,5 +1,8 @@
 /** What a job finds around it: its project with databases and cache, its entity, and the files. Made by `app/job-world.ts`, used by every kind of job. */
 import type { ProjectCache } from "../core/cache.ts";
+import type { Access } from "../core/callers/access.ts";
+import type { Caller } from "../core/callers/caller.ts";
+import type { Session } from "../core/callers/session.ts";
 import type { Entity } from "../core/entity.ts";
 import type { Clock, Db, Files, Log, NewId } from "../core/ports.ts";
 
@@ -12,6 +15,7 @@ export interface JobProject {
   readonly cache: ProjectCache;
   /** Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is out of reach. */
   entity(endpoint: string): Promise<Entity | null>;
+  readonly access: Access;
   /** Rows that a job handles at once. */
   readonly batchRows: number;
 }
@@ -28,5 +32,10 @@ export interface JobWorld {
 /** What the function of a kind gets beside its run. */
 export interface JobContext extends Omit<JobWorld, "projects"> {
   readonly project: JobProject;
+  /** Who started the job. */
+  readonly caller: Caller;
+  /** With the columns that the caller may see and write. */
   readonly entity: Entity;
+  /** Rows within the caller's scope, without a deadline. */
+  readonly session: Session;
 }

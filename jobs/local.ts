@@ -6,7 +6,8 @@
 import { AppError, unavailable } from "../core/errors.ts";
 import { abandonedError, cancelledError, kindOf } from "../core/jobs/jobs.ts";
 import { limits } from "../core/limits.ts";
-import type { Files, Job, JobRecord, Json, Log, Queue, RunJob } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Files, Job, JobRecord, Log, Queue, RunJob } from "../core/ports.ts";
 import { type EndReason, outcomeOf } from "./outcome.ts";
 
 export interface LocalQueueOptions {

@@ -2,19 +2,27 @@
  * START HERE. Does one job, whatever queue and process it comes from: finds the project and the entity that it is about, and hands it to
  * the function of its kind. Called by `thread.ts`.
  */
+import { createViews } from "../core/callers/entity-views.ts";
+import { scopedSession } from "../core/callers/scoped-session.ts";
 import { notFound } from "../core/errors.ts";
-import type { JobKind, Json, Run, RunJob } from "../core/ports.ts";
+import { callerOf } from "../core/jobs/jobs.ts";
+import type { Json } from "../core/json.ts";
+import type { JobKind, Run, RunJob } from "../core/ports.ts";
 import { exportRows } from "./export.ts";
 import { commitImport } from "./import/commit.ts";
 import { previewImport } from "./import/preview.ts";
 import type { JobContext, JobWorld } from "./job-world.ts";
 
-type DoJob = (run: Run, context: JobContext) => Promise<Json>;
+interface Kind {
+  /** The action that starts such a job: the caller's rights for it are those of the job. */
+  readonly action: string;
+  run(run: Run, context: JobContext): Promise<Json>;
+}
 
-const kinds: Readonly<Record<JobKind, DoJob>> = {
-  export: exportRows,
-  preview: previewImport,
-  commit: commitImport,
+const kinds: Readonly<Record<JobKind, Kind>> = {
+  export: { action: "export", run: exportRows },
+  preview: { action: "import-preview", run: previewImport },
+  commit: { action: "import-commit", run: commitImport },
 };
 
 export function createRunner({ projects, ...rest }: JobWorld): RunJob {
@@ -22,10 +30,20 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const { kind, project: name, endpoint } = run.job;
     const project = projects.get(name);
     const entity = await project?.entity(endpoint);
-    const doJob = kinds[kind];
     // The configuration may have changed since the job was accepted.
     if (!project || !entity) throw notFound("What the job is about is no longer there");
     run.signal.throwIfAborted();
-    return doJob(run, { ...rest, project, entity });
+    const { action, run: doJob } = kinds[kind];
+    const caller = callerOf(run.job);
+    const { access, db } = project;
+    const rights = access.fieldsOf(caller, { entity, action });
+    const scope = access.scopeOf(caller, { entity, action });
+    return doJob(run, {
+      ...rest,
+      project,
+      caller,
+      entity: createViews(entity).viewFor(rights),
+      session: scopedSession(db.session(Infinity), scope),
+    });
   };
 }

@@ -6,7 +6,8 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Json, Log, Run, RunJob } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Log, Run, RunJob } from "../core/ports.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
 export interface ThreadHostOptions extends ThreadStart {

@@ -1,6 +1,7 @@
 /** What a process and its thread of jobs say to each other; all of it survives being copied. Used by `thread-host.ts` and `thread.ts`. */
 import type { ErrorKind } from "../core/errors.ts";
-import type { Job, Json } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
+import type { Job } from "../core/ports.ts";
 
 /** What the thread is started with. */
 export interface ThreadStart {

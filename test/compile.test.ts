@@ -50,7 +50,7 @@ const table: Table = {
   identity: "shop.items",
   changesWith: [],
 };
-const source: Source = { kind: "table", schema: "s", name: "things" };
+const source: Source = { kind: "table", schema: "s", name: "things", columns: new Map() };
 const compare = (of: Column, operator: Comparison, value: Scalar): Condition => ({
   kind: "compare",
   column: of,
@@ -141,7 +141,7 @@ const printed: readonly (readonly [string, Statement])[] = [
     "a count over a query",
     {
       kind: "count",
-      source: { kind: "query", text: "select 1 as id -- one;" },
+      source: { kind: "query", text: "select 1 as id -- one;", columns: new Map() },
       where: compare(id, "<", 5n),
     },
   ],
@@ -160,12 +160,14 @@ const printed: readonly (readonly [string, Statement])[] = [
       joins: [
         {
           type: "left",
-          source: { kind: "table", schema: null, name: "others" },
+          source: { kind: "table", schema: null, name: "others", columns: new Map() },
           columns: [other, otherName],
           left: id,
           right: other,
+          rows: null,
         },
       ],
+      rows: null,
       outputs: [
         { alias: "n", function: null, column: otherName, result: resultOf(null, otherName, 0) },
         { alias: "c", function: "count", column: null, result: resultOf("count", null, 1) },
@@ -179,10 +181,36 @@ const printed: readonly (readonly [string, Statement])[] = [
     },
   ],
   [
+    "groups over a join of some rows",
+    {
+      kind: "aggregate",
+      source,
+      rows: compare(price, ">", "1.5"),
+      joins: [
+        {
+          type: "right",
+          source: { kind: "table", schema: null, name: "others", columns: new Map() },
+          columns: [other, otherName],
+          left: id,
+          right: other,
+          rows: compare(id, "<", 5n),
+        },
+      ],
+      outputs: [
+        { alias: "c", function: "count", column: null, result: resultOf("count", null, 0) },
+      ],
+      where: compare(otherName, "=", "a"),
+      having: null,
+      sort: [],
+      limit: null,
+    },
+  ],
+  [
     "a row of totals",
     {
       kind: "aggregate",
       source,
+      rows: null,
       joins: [],
       outputs: [
         { alias: "m", function: "max", column: changed, result: resultOf("max", changed, 0) },
@@ -495,7 +523,10 @@ function anyStatement(random: Random): Statement {
     default:
       return {
         kind: "select",
-        source: pick(random, [source, { kind: "table", schema: null, name: "things" }]),
+        source: pick(random, [
+          source,
+          { kind: "table", schema: null, name: "things", columns: new Map() },
+        ]),
         columns: [id, ...some()],
         where,
         sort: some().map((of) => ({ column: of, direction: pick(random, ["asc", "desc"]) })),

@@ -26,7 +26,7 @@ const listBy = (...sort: Sort[]): CursorList => ({ name: "shop/things", sort, fi
 
 const select: Select = {
   kind: "select",
-  source: { kind: "table", schema: null, name: "things" },
+  source: { kind: "table", schema: null, name: "things", columns: new Map() },
   columns: [name],
   where: { kind: "null", column: place, negated: true },
   sort: [],

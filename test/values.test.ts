@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Column } from "../core/column.ts";
-import { ExactNumber } from "../core/json.ts";
-import type { Json } from "../core/ports.ts";
+import { ExactNumber, type Json } from "../core/json.ts";
+
 import type { Scalar } from "../core/statement.ts";
 import { accept } from "../core/values/accept.ts";
 import { showBytes } from "../core/values/bytes-type.ts";

@@ -1,12 +1,16 @@
 /** change-status over a database that gives up a transaction: hooks that were called must not be called again. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Request } from "../core/action.ts";
 import { changeStatus } from "../core/actions/change-status.ts";
+import { bindAction } from "../core/bind.ts";
 import type { ProjectCache } from "../core/cache.ts";
+import { openAccess } from "../core/callers/access.ts";
+import { nobody } from "../core/callers/caller.ts";
+import type { Answer } from "../core/action.ts";
 import type { Entity } from "../core/entity.ts";
+import type { Request } from "../core/handler.ts";
 import type { ProjectJobs } from "../core/jobs/jobs.ts";
 import type { RequestLocks } from "../core/locks/locks.ts";
-import type { Db, Log, OutboundRequest, Queries, Row, Session } from "../core/ports.ts";
+import type { Db, DbQueries, DbSession, Log, OutboundRequest, Row } from "../core/ports.ts";
 import { entityOf } from "./config/shop.ts";
 
 const id = "6f1a6f5e-0000-4000-8000-000000000001";
@@ -34,20 +38,20 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
   const tx = {
     one: async () => row,
     updateOne: async () => ({ ...row, status: "done" }),
-  } as unknown as Queries;
+  } as unknown as DbQueries;
   const session = {
-    async tx(work: (tx: Queries) => Promise<unknown>) {
+    async tx(work: (tx: DbQueries) => Promise<unknown>) {
       for (let left = conflicts; left > 0; left--) await work(tx);
       return work(tx);
     },
-  } as unknown as Session;
+  } as unknown as DbSession;
   return {
+    caller: nobody,
     method: "POST",
     requestMode: null,
     ifMatch: null,
     lockToken: null,
     idempotencyKey: null,
-    keepAnswer: null,
     upload: null,
     jobs: {} as ProjectJobs,
     locks: {
@@ -59,7 +63,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     body: { receipt_id: id, status: "done" },
     session,
     deadlineAtMs: performance.now() + leftMs,
-    cache: {} as ProjectCache,
+    cache: { within: () => ({}) as ProjectCache } as unknown as ProjectCache,
     db: {} as Db,
     digest: (text) => text,
     outbound: {
@@ -74,9 +78,14 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
   };
 }
 
+const changer = async (isBlocking: boolean): Promise<(request: Request) => Promise<Answer>> => {
+  const handler = bindAction(changeStatus, await entityWith(isBlocking), openAccess)!;
+  return (request) => handler.run(request, null);
+};
+
 describe("a transaction that the database gives up", () => {
   test("after a blocking hook is not run again: the hook is called once, the answer is 503", async () => {
-    const change = changeStatus.bind(await entityWith(true))!;
+    const change = await changer(true);
     await expect(change(requestWith({ conflicts: 1 }))).rejects.toMatchObject({
       kind: "unavailable",
     });
@@ -84,7 +93,7 @@ describe("a transaction that the database gives up", () => {
   });
 
   test("without blocking hooks is run again, and each hook is started once", async () => {
-    const change = changeStatus.bind(await entityWith(false))!;
+    const change = await changer(false);
     const answer = await change(requestWith({ conflicts: 2 }));
     expect(answer.later?.map(({ label }) => label)).toEqual([
       "items onBefore:call",
@@ -96,14 +105,14 @@ describe("a transaction that the database gives up", () => {
 
 describe("a blocking hook", () => {
   test("gets no more time than the request has left for it", async () => {
-    const change = changeStatus.bind(await entityWith(true))!;
+    const change = await changer(true);
     await change(requestWith({ leftMs: 3_000 }));
     expect(sent[0]!.timeoutMs).toBeGreaterThan(1_500);
     expect(sent[0]!.timeoutMs).toBeLessThanOrEqual(2_000);
   });
 
   test("is not called when the request has no time left", async () => {
-    const change = changeStatus.bind(await entityWith(true))!;
+    const change = await changer(true);
     await expect(change(requestWith({ leftMs: 900 }))).rejects.toMatchObject({
       kind: "hookFailed",
     });

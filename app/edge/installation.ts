@@ -11,6 +11,7 @@ import { limits } from "../../core/limits.ts";
 import type { Db, Log } from "../../core/ports.ts";
 import { openPerRequest } from "../../db/open-remote.ts";
 import { parseEnv, type Settings } from "../env.ts";
+import { openAccess } from "../../core/callers/access.ts";
 import { lookAt } from "../open-project.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 import { edgeFaults } from "./edge-faults.ts";
@@ -76,7 +77,7 @@ export function readInstallation({
     async routesOf(config, { catalog }) {
       const known = routes.get(config.name);
       if (known) return known;
-      const look = await lookAt(config, { catalog, importComponent });
+      const look = await lookAt(config, { catalog, access: openAccess, importComponent });
       if ("faults" in look) throw refusalOf(look.faults);
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };

@@ -8,6 +8,7 @@ import type { ProjectConfig } from "../../core/config/read.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { limits } from "../../core/limits.ts";
 import { remoteDatabaseOf } from "../../db/open-remote.ts";
+import { openToAll } from "../../core/callers/callers.ts";
 import { assembleProject } from "../open-project.ts";
 import { createBackground } from "../outbound/background.ts";
 import type { Installation } from "./installation.ts";
@@ -45,6 +46,7 @@ export async function openRequestParts(
       outbound,
       background,
       jobs: jobs.forProject(config),
+      callers: openToAll,
       digest,
     });
     return { project, background };

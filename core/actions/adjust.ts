@@ -16,9 +16,10 @@ import type { AdjustField, AdjustPlan } from "../entity.ts";
 import { AppError, invalidPayload, validationFailed } from "../errors.ts";
 import { ExactNumber } from "../json.ts";
 import { limits } from "../limits.ts";
-import type { Queries, Row } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
 import {
-  changeRecord,
+  beginChange,
   noSuchRecord,
   recordPlan,
   type RecordPlan,
@@ -47,6 +48,7 @@ interface Change {
 
 export const adjust = defineAction<AdjustNeeds>({
   name: "adjust",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
@@ -57,8 +59,8 @@ export const adjust = defineAction<AdjustNeeds>({
     return plan && entity.adjust && { ...plan, adjust: entity.adjust };
   },
 
-  async run(call, plan) {
-    return changeRecord(call, plan, {
+  begin(call, plan) {
+    return beginChange(call, plan, {
       events: { before: "onBeforeAdjust", after: "onAfterAdjust" },
       prepare(asked, keyValue) {
         const changes = parseAdjustments(asked.body, plan.adjust);

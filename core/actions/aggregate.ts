@@ -21,6 +21,7 @@ import { columnOf, parseEqualities, parseWhere } from "../lists/where.ts";
 
 export const aggregate = defineAction<AggregatePlan>({
   name: "aggregate",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: true,
@@ -37,6 +38,7 @@ export const aggregate = defineAction<AggregatePlan>({
     const rows = await session.aggregate({
       kind: "aggregate",
       source: plan.source,
+      rows: null,
       joins,
       outputs,
       where: parseFilter(body["where"], columns),

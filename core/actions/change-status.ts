@@ -3,12 +3,12 @@
  * One transaction holds the record's row from the look at its status to the end, so of two changes from the same status one
  * wins; a blocking hook that fails undoes everything.
  */
-import { type Call, defineAction } from "../action.ts";
+import { type Call, defineAction, type Write } from "../action.ts";
 import type { WorkflowPlan } from "../entity.ts";
 import { invalidPayload, validationFailed } from "../errors.ts";
 import { checkIfMatch, etagOf } from "../writes/etag.ts";
 import { runAfter, runBefore } from "../writes/events.ts";
-import type { Queries } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
 import { noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
 import type { TemplateValues } from "../workflow/templates.ts";
@@ -32,29 +32,33 @@ interface Wanted {
 
 export const changeStatus = defineAction<WorkflowNeeds>({
   name: "change-status",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: workflowNeeds,
 
-  async run(call, plan) {
+  async begin(call, plan): Promise<Write> {
     const keyValue = keyOrIdOf(call, plan);
     const wanted = wantedOf(call, plan, call.body);
     const hooks = new HookRun(call);
     await call.locks.takeRecords(plan.write, [keyValue]);
     await call.locks.checkWrite(plan.write, [keyValue]);
-    const { record, from, to } = await call.session.tx((tx) =>
-      change(call, plan, { tx, keyValue, wanted, hooks }),
-    );
     return {
-      status: 200,
-      body: {
-        message: `${call.entity.name} data successfully updated`,
-        data: record,
-        workflow: { previousStatus: from, newStatus: to, hooksExecuted: hooks.executed },
+      isOneStatement: false,
+      async run(tx) {
+        const { record, from, to } = await change(call, plan, { tx, keyValue, wanted, hooks });
+        return {
+          status: 200,
+          body: {
+            message: `${call.entity.name} data successfully updated`,
+            data: record,
+            workflow: { previousStatus: from, newStatus: to, hooksExecuted: hooks.executed },
+          },
+          etag: etagOf(record, plan.read),
+          later: hooks.later,
+        };
       },
-      etag: etagOf(record, plan.read),
-      later: hooks.later,
     };
   },
 });

@@ -1,5 +1,5 @@
 /** create-composite: stores a header with its details, all or nothing, and answers them with what was computed of them. */
-import { type Answer, type Call, defineAction } from "../action.ts";
+import { type Call, defineAction } from "../action.ts";
 import type { Column } from "../column.ts";
 import {
   atOneTime,
@@ -28,7 +28,10 @@ import type { DetailPlan } from "../entity.ts";
 import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
 import { etagOf } from "../writes/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
-import type { Queries, Row } from "../ports.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Json } from "../json.ts";
+import type { Row } from "../ports.ts";
 import { createAudit, newKey, readBack } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
 import { comparand } from "../lists/where.ts";
@@ -44,26 +47,26 @@ interface NewComposite {
 
 export const createComposite = defineAction<CompositeNeeds>({
   name: "create-composite",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
   isRepeatable: true,
   needs: compositeNeeds,
 
-  async run(given, plan) {
+  begin(given, plan) {
     const call = atOneTime(given);
-    const { entity, session, keepAnswer } = call;
+    const { entity } = call;
     const sent = headerOf(call.body, plan);
     // A wrong body is refused before anything is done, unless a handler may still put it right.
     const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, sent);
-    return placingRefusals(session, async (tx, oneByOne): Promise<Answer> => {
+    return placingRefusals(async (tx, oneByOne) => {
       const data = await runBefore(call, tx, { event: "onBeforeInsert", data: sent });
       const composite = ready ?? newComposite(call, plan, data);
-      const { record, etag } = await store(plan, composite, { tx, oneByOne });
+      const { record, etag, subject } = await store(plan, composite, { tx, oneByOne });
       await runAfter(call, tx, { event: "onAfterInsert", data, record });
       const message = `${entity.name} data successfully added`;
-      const answer: Answer = { status: 201, body: { message, data: record }, etag };
-      return keepAnswer ? keepAnswer(tx, answer) : answer;
+      return { status: 201, body: { message, data: record }, etag, subject };
     });
   },
 });
@@ -124,7 +127,7 @@ async function store(
   plan: CompositeNeeds,
   { header, details }: NewComposite,
   { tx, oneByOne }: Pick<DetailScope, "tx" | "oneByOne">,
-): Promise<{ record: Row; etag: string }> {
+): Promise<{ record: Row; etag: string; subject: Json }> {
   const { table, key, shown } = plan.write;
   const [stored] = await tx.insert({
     kind: "insert",
@@ -135,12 +138,13 @@ async function store(
     returning: [...new Set([...shown.values(), key])],
   });
   if (!stored) throw new Error("The database stored a row and did not answer it");
-  const keyValue = comparand(key, stored[key.name]);
+  const subject = stored[key.name] ?? null;
+  const keyValue = comparand(key, subject);
 
   const totals: Assignment[] = [];
   const lists: Record<string, Row[]> = {};
   for (const { detail, items } of details) {
-    const scope = { tx, oneByOne, headerKey: headerKeyFor(detail, stored[key.name]) };
+    const scope = { tx: past(tx, "details"), oneByOne, headerKey: headerKeyFor(detail, subject) };
     const keys = await insertDetails(detail, items, scope);
     await computeDetails(detail, scope);
     totals.push(...(await totalsOf(detail, scope)));
@@ -149,7 +153,7 @@ async function store(
   const row = totals.length > 0 ? await addTotals(plan, keyValue, { totals, tx }) : stored;
   const record = await readBack(row, plan, tx);
   if (!shown.has(key.name)) delete record[key.name];
-  return { record: { ...record, ...lists }, etag: etagOf(record, plan.read) };
+  return { record: { ...record, ...lists }, etag: etagOf(record, plan.read), subject };
 }
 
 async function addTotals(

@@ -11,10 +11,12 @@ import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
 import { shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
 import { isObject } from "../json.ts";
-import type { Queries, Row } from "../ports.ts";
+import type { Reading } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
 
 export const datatables = defineAction<GridPlan>({
   name: "datatables",
+  mode: "reads",
   methods: ["GET", "POST"],
   takesOptions: false,
   takesEmptyBody: true,
@@ -49,7 +51,7 @@ type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep };
 
 /** Everything of the answer but `draw`, by statements that run side by side. */
 async function membersOf(
-  queries: Queries,
+  queries: Reading,
   plan: GridPlan,
   request: Asked,
 ): Promise<Record<string, unknown>> {
@@ -76,7 +78,7 @@ async function membersOf(
 
 /** All rows of the source, whatever the request filters by: one figure for all pages. */
 async function totalOf(
-  queries: Queries,
+  queries: Reading,
   { source }: GridPlan,
   { count, keep }: Asked,
 ): Promise<RowCount> {
@@ -86,7 +88,7 @@ async function totalOf(
 
 /** The rows of the page; where nothing is counted also the one behind it, which tells that there is more. */
 const pageOf = (
-  queries: Queries,
+  queries: Reading,
   { source, columns }: GridPlan,
   { filter, sort, start, length, count }: Asked,
 ): Promise<Row[]> =>

@@ -1,49 +1,49 @@
 /** delete: removes every record that matches, its details first where the configuration says so, and answers what it removed. */
-import { type Call, defineAction } from "../action.ts";
+import { type Call, defineAction, type Write } from "../action.ts";
 import type { Column } from "../column.ts";
 import type { Cascade } from "../entity.ts";
 import { AppError, invalidPayload } from "../errors.ts";
 import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import { limits } from "../limits.ts";
-import type { Queries, Row } from "../ports.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
 import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
 import { allOf, type Condition, type Scalar, sourceOf } from "../statement.ts";
 import { comparand, parseEqualities } from "../lists/where.ts";
 
 export const deleteRecords = defineAction<RecordPlan>({
   name: "delete",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: recordPlan,
 
-  async run(call, plan) {
+  async begin(call, plan): Promise<Write> {
     const conditions = parseEqualities(call.body["where"], plan.write.shown, false);
     const where = allOf(...conditions);
     if (where === null) throw invalidPayload("where is required");
 
     const isWatched = hasHandlers(call.entity, "onBeforeDelete", "onAfterDelete");
     const parts = call.locks.guardsWrites ? await guardMatching(call, plan, where) : [where];
-    const remove = async (queries: Queries) => {
-      if (call.ifMatch !== null) await lockRecord(call, plan, namedKey(conditions, plan), queries);
-      const items: Row[] = [];
-      for (const part of parts) {
-        const removed = isWatched
-          ? await removeWatched(call, plan, { where: part, tx: queries })
-          : await removeAll(plan, part, queries);
-        items.push(...removed);
-      }
-      if (items.length === 0) throw noSuchRecord(call.entity);
-      return items;
-    };
     const isPlain = call.ifMatch === null && plan.write.cascades.length === 0 && !isWatched;
-    const inOneStatement = isPlain && parts.length === 1;
-    const items = inOneStatement ? await remove(call.session) : await call.session.tx(remove);
     return {
-      status: 200,
-      body: {
-        message: `${call.entity.name} data successfully deleted`,
-        data: { deleted_count: items.length, deleted_items: items },
+      isOneStatement: isPlain && parts.length === 1,
+      async run(queries) {
+        if (call.ifMatch !== null)
+          await lockRecord(call, plan, namedKey(conditions, plan), queries);
+        const items: Row[] = [];
+        for (const part of parts) {
+          const removed = isWatched
+            ? await removeWatched(call, plan, { where: part, tx: queries })
+            : await removeAll(plan, part, queries);
+          items.push(...removed);
+        }
+        if (items.length === 0) throw noSuchRecord(call.entity);
+        const message = `${call.entity.name} data successfully deleted`;
+        const data = { deleted_count: items.length, deleted_items: items };
+        return { status: 200, body: { message, data } };
       },
     };
   },
@@ -153,7 +153,7 @@ async function removeDetails(
   for (const { table, key, foreignKey } of cascades) {
     for (const values of partsOf(headers)) {
       const where = { kind: "in", column: foreignKey, values, negated: false } as const;
-      await tx.delete({ kind: "delete", table, key, where, returning: [] });
+      await past(tx, "details").delete({ kind: "delete", table, key, where, returning: [] });
     }
   }
 }

@@ -2,18 +2,20 @@
 import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { invalidJobState, textOf } from "../jobs/jobs.ts";
+import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
 import type { FileInfo, JobRecord } from "../ports.ts";
 
 export const exportDownload = defineAction<ExportPlan>({
   name: "export-download",
+  mode: "reads",
   methods: ["GET"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
 
-  async run({ body, entity, jobs }) {
-    const owner = { endpoint: entity.name, caller: null };
+  async run(call) {
+    const { body, entity, jobs } = call;
+    const owner = ownerOf(call);
     const job = await jobs.find(["export"], owner, body["job_id"]);
     if (job.state !== "completed")
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);

@@ -1,18 +1,20 @@
 /** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
 import { defineAction } from "../action.ts";
 import type { Entity, ExportPlan } from "../entity.ts";
-import { progressOf } from "../jobs/jobs.ts";
+import { ownerOf, progressOf } from "../jobs/jobs.ts";
 import type { JobRecord } from "../ports.ts";
 
 export const exportStatus = defineAction<ExportPlan>({
   name: "export-status",
+  mode: "reads",
   methods: ["GET"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
 
-  async run({ body, entity, jobs }) {
-    const owner = { endpoint: entity.name, caller: null };
+  async run(call) {
+    const { body, entity, jobs } = call;
+    const owner = ownerOf(call);
     const job = await jobs.find(["export"], owner, body["job_id"]);
     return { status: 200, body: exportState(job, entity) };
   },

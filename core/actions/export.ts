@@ -1,18 +1,21 @@
 /** export: starts a job that writes the records into a file. The request is checked now; the rows are read later, by the job. */
 import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
+import { ownerOf } from "../jobs/jobs.ts";
 import { parseExport, requestOf } from "../lists/export-list.ts";
 
 export const startExport = defineAction<ExportPlan>({
   name: "export",
+  mode: "starts a job",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
 
-  async run({ body, entity, jobs }, plan) {
+  async run(call, plan) {
+    const { body, jobs } = call;
     parseExport(body, plan);
-    const owner = { endpoint: entity.name, caller: null };
+    const owner = ownerOf(call);
     const job = await jobs.start("export", owner, { request: requestOf(body) });
     return { status: 200, body: { job_id: job.id, status: "pending" } };
   },

@@ -10,6 +10,7 @@ import { parseSelect } from "./read.ts";
 
 export const first = defineAction<ReadPlan>({
   name: "first",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,

@@ -4,17 +4,20 @@
  */
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
+import { ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
 
 export const importCancel = defineAction<ImportPlan>({
   name: "import-cancel",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
 
-  async run({ body, entity, jobs }) {
-    const owner = { endpoint: entity.name, caller: null };
+  async run(call) {
+    const { body, jobs } = call;
+    const owner = ownerOf(call);
     const job = await jobs.cancel(["preview", "commit"], owner, body["job_id"]);
     // The request succeeded, whatever became of the job.
     return { status: 200, body: { ...importState(job), success: true } };

@@ -2,20 +2,22 @@
  * import-commit: starts the job that stores the rows of a preview which found nothing wrong. The job is named after its preview, so that a
  * second request means the same job.
  */
-import { type Answer, defineAction } from "../action.ts";
+import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
-import { invalidJobState, textOf } from "../jobs/jobs.ts";
+import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
 
 export const importCommit = defineAction<ImportPlan>({
   name: "import-commit",
+  mode: "starts a job",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,
   isRepeatable: true,
   needs: (entity) => entity.importing,
 
-  async run({ body, entity, jobs, session, keepAnswer }) {
-    const owner = { endpoint: entity.name, caller: null };
+  async run(call) {
+    const { body, jobs } = call;
+    const owner = ownerOf(call);
     const preview = await jobs.find(["preview"], owner, body["preview_job_id"]);
     if (textOf(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
@@ -23,7 +25,6 @@ export const importCommit = defineAction<ImportPlan>({
       throw invalidJobState("The upload is no longer kept; upload the file again");
     const id = preview.id.replace("preview-", "commit-");
     const job = await jobs.start("commit", owner, { id, request: preview.request });
-    const answer: Answer = { status: 200, body: { job_id: job.id, status: "processing" } };
-    return keepAnswer ? keepAnswer(session, answer) : answer;
+    return { status: 200, body: { job_id: job.id, status: "processing" } };
   },
 });

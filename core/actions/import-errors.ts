@@ -2,18 +2,20 @@
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { invalidJobState, textOf } from "../jobs/jobs.ts";
+import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
 import { workbookMediaType } from "./import-template.ts";
 
 export const importErrors = defineAction<ImportPlan>({
   name: "import-errors",
+  mode: "reads",
   methods: ["GET"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
 
-  async run({ body, entity, jobs }) {
-    const owner = { endpoint: entity.name, caller: null };
+  async run(call) {
+    const { body, entity, jobs } = call;
+    const owner = ownerOf(call);
     const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
     if (job.state !== "completed")
       throw invalidJobState("The job is not completed; import-status tells how far it is");

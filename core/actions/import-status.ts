@@ -1,22 +1,24 @@
 /** import-status: how far a preview or a commit is. As for exports, a failed one is answered with status 200 and `success: false`. */
 import { type Answer, type Call, defineAction } from "../action.ts";
+import { past } from "../callers/scoped-session.ts";
 import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
-import { type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
-import { isObject } from "../json.ts";
+import { ownerOf, type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
+import { isObject, type Json } from "../json.ts";
 import { findInLedger } from "../jobs/ledger.ts";
-import type { JobRecord, Json } from "../ports.ts";
+import type { JobRecord } from "../ports.ts";
 
 export const importStatus = defineAction<ImportPlan>({
   name: "import-status",
+  mode: "reads",
   methods: ["GET"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
 
   async run(call) {
-    const { body, entity, jobs } = call;
-    const owner = { endpoint: entity.name, caller: null };
+    const { body, jobs } = call;
+    const owner = ownerOf(call);
     const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
     return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
   },
@@ -39,7 +41,10 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
 async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
   const result =
     job.state === "failed"
-      ? await findInLedger(session, { ledger: await session.ledger("jobs"), jobId: job.id })
+      ? await findInLedger(past(session, "jobLedger"), {
+          ledger: await session.ledger("jobs"),
+          jobId: job.id,
+        })
       : job.result;
   if (result === null) return { status: 200, body: importState(job) };
   // Whoever stored the rows may have died before it could tell the cache.

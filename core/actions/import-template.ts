@@ -7,6 +7,7 @@ export const workbookMediaType =
 
 export const importTemplate = defineAction<ImportPlan>({
   name: "import-template",
+  mode: "reads",
   methods: ["GET"],
   takesOptions: false,
   takesEmptyBody: true,

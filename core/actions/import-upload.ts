@@ -3,27 +3,29 @@ import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { invalidFile, invalidPayload } from "../errors.ts";
 import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns.ts";
-import type { ProjectJobs } from "../jobs/jobs.ts";
+import { ownerOf, type ProjectJobs } from "../jobs/jobs.ts";
 import type { WorkbookSketch } from "../ports.ts";
 import { describeUpload, uploadKey } from "../jobs/uploads.ts";
 
 export const importUpload = defineAction<ImportPlan>({
   name: "import-upload",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: true,
   takesUpload: true,
   needs: (entity) => entity.importing,
 
-  async run({ upload, entity, jobs, newId }, plan) {
+  async run(call, plan) {
+    const { upload, entity, jobs, newId } = call;
     if (!upload) throw invalidPayload("The file is missing");
     if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be a workbook, .xlsx");
-    const { project, name: endpoint } = entity;
+    const { project } = entity;
     const id = `upload-${newId()}`;
     const key = uploadKey(project, id);
     await jobs.files.write(key, upload.bytes, { maxBytes: plan.fileBytesMax });
     const describe = ({ totalRows }: WorkbookSketch): Promise<void> =>
-      describeUpload(jobs, { project, id, endpoint, caller: null, totalRows });
+      describeUpload(jobs, { project, id, owner: ownerOf(call), totalRows });
     const { sketch, columns } = await lookThrough(key, { jobs, plan, describe });
     const { headings, totalRows, firstRows } = sketch;
     const { ignored } = columns;

@@ -10,6 +10,7 @@ import { isLonger, textFault } from "../text.ts";
 
 export const lockAcquire = defineAction<LockPlan>({
   name: "lock/acquire",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,

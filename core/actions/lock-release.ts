@@ -4,6 +4,7 @@ import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-
 
 export const lockRelease = defineAction<LockPlan>({
   name: "lock/release",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,

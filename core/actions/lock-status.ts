@@ -5,6 +5,7 @@ import { secondsLeft } from "../locks/locks.ts";
 
 export const lockStatus = defineAction<LockPlan>({
   name: "lock/status",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,

@@ -7,7 +7,8 @@ import type { Column, Columns } from "../column.ts";
 import type { LookupPlan } from "../entity.ts";
 import { AppError, invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Row, Session } from "../ports.ts";
+import type { Reading } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
 import { readWholeNumber } from "../lists/page.ts";
 import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
@@ -18,6 +19,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 export const lookup = defineAction<LookupPlan>({
   name: "lookup",
+  mode: "reads",
   methods: ["GET", "POST"],
   takesOptions: false,
   takesEmptyBody: true,
@@ -81,7 +83,7 @@ function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsR
   };
 }
 
-async function itemsOf(session: Session, request: ItemsRequest): Promise<Record<string, unknown>> {
+async function itemsOf(session: Reading, request: ItemsRequest): Promise<Record<string, unknown>> {
   const { select, size, isSelect2, isPaged } = request;
   const rows = await session.all(select);
   const data = rows.slice(0, size).map((row) => itemOf(row, request));

@@ -10,6 +10,7 @@ import {
 
 export const nextStatuses = defineAction<WorkflowNeeds>({
   name: "next-statuses",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,

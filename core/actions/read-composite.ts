@@ -7,7 +7,10 @@ import type { Column } from "../column.ts";
 import { headerKeyFor } from "../writes/detail-writes.ts";
 import type { CompositePlan, DetailPlan, ReadPlan } from "../entity.ts";
 import { etagOf } from "../writes/etag.ts";
-import type { Json, Queries, Row } from "../ports.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Reading } from "../callers/session.ts";
+import type { Json } from "../json.ts";
+import type { Row } from "../ports.ts";
 import { allOf, equals, sourceOf } from "../statement.ts";
 import { comparand, parseEqualities } from "../lists/where.ts";
 
@@ -19,6 +22,7 @@ interface ReadNeeds {
 
 export const readComposite = defineAction<ReadNeeds>({
   name: "read-composite",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,
@@ -57,11 +61,11 @@ export const readComposite = defineAction<ReadNeeds>({
 async function detailsOf(
   detail: DetailPlan,
   headerKey: Json | undefined,
-  queries: Queries,
+  queries: Reading,
 ): Promise<Row[]> {
   const { table, foreignKey, shown, sort, query, queryShown } = detail;
   if (query === null) {
-    return queries.all({
+    return past(queries, "details").all({
       kind: "select",
       source: sourceOf(table),
       columns: [...shown.values()],
@@ -73,6 +77,6 @@ async function detailsOf(
     });
   }
   const value = comparand(query.parameter, headerKey);
-  const rows = await queries.ask({ kind: "ask", query, value });
+  const rows = await past(queries, "details").ask({ kind: "ask", query, value });
   return rows.map((row) => Object.fromEntries(queryShown.map((name) => [name, row[name] ?? null])));
 }

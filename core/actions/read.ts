@@ -20,13 +20,14 @@ import {
   paginationOf,
   parsePage,
 } from "../lists/page.ts";
-import type { Session } from "../ports.ts";
+import type { Reading } from "../callers/session.ts";
 import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select } from "../statement.ts";
 import { columnOf, parseWhere, patternText } from "../lists/where.ts";
 
 export const read = defineAction<ReadPlan>({
   name: "read",
+  mode: "reads",
   methods: ["POST"],
   takesOptions: false,
   takesEmptyBody: false,
@@ -88,7 +89,7 @@ function mustTellRowsApart({ key, columns }: ReadPlan): void {
 type Members = Record<string, unknown>;
 
 /** The answer's own members. */
-async function membersOf(session: Session, request: ReadRequest, keep: Keep): Promise<Members> {
+async function membersOf(session: Reading, request: ReadRequest, keep: Keep): Promise<Members> {
   const { list, paging } = request;
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
@@ -98,7 +99,7 @@ async function membersOf(session: Session, request: ReadRequest, keep: Keep): Pr
 }
 
 /** The page behind a cursor. */
-async function readBehind(session: Session, list: Select, cursor: CursorPage): Promise<Members> {
+async function readBehind(session: Reading, list: Select, cursor: CursorPage): Promise<Members> {
   const rows = await session.all(selectPage(list, cursor)).catch((error: unknown) => {
     throw cursorFailure(error, cursor);
   });
@@ -108,7 +109,7 @@ async function readBehind(session: Session, list: Select, cursor: CursorPage): P
 
 /** The page with a number. Where no exact count does, one row more than the page tells whether there is a next one. */
 async function readPage(
-  session: Session,
+  session: Reading,
   { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
   keep: Keep,
 ): Promise<Members> {

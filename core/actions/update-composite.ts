@@ -34,7 +34,9 @@ import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts
 import { etagOf } from "../writes/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import { isObject } from "../json.ts";
-import type { Queries, Row } from "../ports.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
 import { keyOf, lockRecord, noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
 
@@ -54,36 +56,31 @@ interface CompositeChanges {
 
 export const updateComposite = defineAction<CompositeNeeds>({
   name: "update-composite",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: compositeNeeds,
 
-  async run(given, plan) {
+  async begin(given, plan) {
     const call = atOneTime(given);
-    const { entity, session } = call;
+    const { entity } = call;
     const sent = headerOf(call.body, plan);
     const keyValue = keyOf({ ...call, body: sent }, plan.write.key);
     // A wrong body is refused before anything is locked, unless a handler may still put it right.
     const ready = hasHandlers(entity, "onBeforeUpdate") ? null : changesOf(call, plan, sent);
     await call.locks.guardWrite(plan.write, [keyValue]);
-    const { record, operations } = await placingRefusals(session, async (tx, oneByOne) => {
+    return placingRefusals(async (tx, oneByOne) => {
       const oldRecord = await lockRecord(call, plan, keyValue, tx);
       const data = await runBefore(call, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
       const changes = ready ?? changesOf(call, plan, data);
-      const changed = await change(plan, { changes, keyValue, oldRecord, tx, oneByOne });
-      if (!changed) throw noSuchRecord(entity);
-      await runAfter(call, tx, { event: "onAfterUpdate", data, oldRecord, record: changed });
-      return { record: changed, operations: countsOf(changes) };
+      const record = await change(plan, { changes, keyValue, oldRecord, tx, oneByOne });
+      if (!record) throw noSuchRecord(entity);
+      await runAfter(call, tx, { event: "onAfterUpdate", data, oldRecord, record });
+      const message = `${entity.name} data successfully updated`;
+      const shown = { ...record, _operations: countsOf(changes) };
+      return { status: 200, body: { message, data: shown }, etag: etagOf(record, plan.read) };
     });
-    return {
-      status: 200,
-      body: {
-        message: `${entity.name} data successfully updated`,
-        data: { ...record, _operations: operations },
-      },
-      etag: etagOf(record, plan.read),
-    };
   },
 });
 
@@ -170,7 +167,11 @@ async function change(
   const shownKey = oldRecord[plan.write.key.name] ?? String(keyValue);
   const details = changes.details.map((one) => ({
     ...one,
-    scope: { tx, oneByOne, headerKey: headerKeyFor(one.detail, shownKey) },
+    scope: {
+      tx: past(tx, "details"),
+      oneByOne,
+      headerKey: headerKeyFor(one.detail, shownKey),
+    },
   }));
   for (const { detail, deletes, scope } of details) await deleteDetails(detail, deletes, scope);
   for (const { updates, scope } of details) await updateDetails(updates, scope);

@@ -1,19 +1,21 @@
 /** update: changes the fields that were sent of the one record that the primary key names. */
 import { defineAction } from "../action.ts";
 import { validationFailed } from "../errors.ts";
-import type { Queries, Row } from "../ports.ts";
-import { changeRecord, recordPlan, type RecordPlan, updateAudit } from "../writes/record.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
+import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
 
 export const update = defineAction<RecordPlan>({
   name: "update",
+  mode: "writes",
   methods: ["POST"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: recordPlan,
 
-  async run(call, plan) {
-    return changeRecord(call, plan, {
+  begin(call, plan) {
+    return beginChange(call, plan, {
       events: { before: "onBeforeUpdate", after: "onAfterUpdate" },
       prepare(asked, keyValue) {
         const checked = call.entity.rules.check(asked.body, "update", plan.write.writable);

@@ -35,7 +35,7 @@ export async function aggregateOf(
     const type = config.joinType.toLowerCase() as "left" | "inner" | "right";
     joins.set(name, {
       tableName: config.tableName,
-      join: { type, source: sourceOf(table), columns: [...own.values()], left, right },
+      join: { type, source: sourceOf(table), columns: [...own.values()], left, right, rows: null },
       fields: new Map(fields.map((field) => [field.name, field])),
     });
   }

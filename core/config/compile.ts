@@ -3,7 +3,7 @@
  * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
  * Called at start by `app/wire.ts`, once per project.
  */
-import type { Column, Columns, Table } from "../column.ts";
+import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
 import type { FieldRule } from "../writes/field-rule.ts";
 import type { Catalog } from "../ports.ts";
@@ -95,24 +95,20 @@ async function compileEntity(
   const rules = rulesOf(survey, found, foundReading);
   const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
-  const reading = foundReading && {
-    ...foundReading,
-    columns:
+  const reading =
+    foundReading &&
+    withColumns(
+      foundReading,
       foundReading.property === "tableName" && table
         ? table.columns
         : refineColumns(foundReading.columns, rules),
-  };
+    );
   checkUnbuilt(survey);
   const foundQuery = await gridQueryOf(survey);
-  const query = foundQuery && {
-    ...foundQuery,
-    columns: refineColumns(foundQuery.columns, rules),
-  };
+  const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
   const foundExport = await exportQueryOf(survey);
-  const exportQuery = foundExport && {
-    ...foundExport,
-    columns: refineColumns(foundExport.columns, rules),
-  };
+  const exportQuery =
+    foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
   checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
   const keyName = keyNameOf(survey, table);
@@ -165,6 +161,16 @@ async function compileEntity(
   };
   return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
 }
+
+/** The same rows, with what rules tell of their columns. */
+const withColumns = <Origin extends { readonly source: Source }>(
+  origin: Origin,
+  columns: Columns,
+): Origin & { readonly columns: Columns } => ({
+  ...origin,
+  source: { ...origin.source, columns },
+  columns,
+});
 
 function rulesOf(survey: Survey, table: Table | null, reading: Reading | null): FieldRule[] {
   const columns = table?.columns ?? reading?.columns;

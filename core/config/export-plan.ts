@@ -16,7 +16,9 @@ export async function exportQueryOf(survey: Survey): Promise<ExportQuery | null 
   const { exportQuery } = survey.payload;
   if (exportQuery === undefined) return undefined;
   const query = await survey.query(exportQuery, ["exportQuery"]);
-  return query && { source: { kind: "query", text: query.text }, columns: query.columns };
+  if (!query) return null;
+  const { text, columns } = query;
+  return { source: { kind: "query", text, columns }, columns };
 }
 
 /** Null where the endpoint has nothing to export. `shown`: the table's columns that answers show. */

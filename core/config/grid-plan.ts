@@ -18,7 +18,9 @@ export async function gridQueryOf(survey: Survey): Promise<GridQuery | null | un
   const { datatablesQuery } = survey.payload;
   if (datatablesQuery === undefined) return undefined;
   const query = await survey.query(datatablesQuery, ["datatablesQuery"]);
-  return query && { source: { kind: "query", text: query.text }, columns: query.columns };
+  if (!query) return null;
+  const { text, columns } = query;
+  return { source: { kind: "query", text, columns }, columns };
 }
 
 /** Null where the endpoint has neither a query nor a table for the grid. `shown`: the table's columns that answers show. */

@@ -39,7 +39,7 @@ export async function readingOf(survey: Survey, table: Table | null): Promise<Re
   }
   if (viewQuery !== undefined) {
     const query = await survey.query(viewQuery, ["viewQuery"]);
-    const source = query && ({ kind: "query", text: query.text } as const);
+    const source = query && ({ kind: "query", text: query.text, columns: query.columns } as const);
     return (
       query && {
         source: source!,

@@ -3,7 +3,8 @@ import { resultOf } from "../lists/aggregate.ts";
 import type { Column, Source } from "../column.ts";
 import type { GridPlan } from "../entity.ts";
 import { limits } from "../limits.ts";
-import type { Json, Queries } from "../ports.ts";
+import type { Reading } from "../callers/session.ts";
+import type { Json } from "../json.ts";
 import type { Condition, Output } from "../statement.ts";
 
 export interface Option {
@@ -18,7 +19,7 @@ export type CountValues = (
 ) => Promise<ReadonlyMap<string | null, number>>;
 
 /** For one request: the values of all rows are looked up once, however many lists offer them. */
-export function createCountValues(queries: Queries, { source }: GridPlan): CountValues {
+export function createCountValues(queries: Reading, { source }: GridPlan): CountValues {
   const known = new Map<Column, ReturnType<CountValues>>();
   return (column, where) => {
     if (where !== null) return countValues(queries, { source, column, where });
@@ -44,7 +45,7 @@ export async function optionsOf(
 }
 
 async function countValues(
-  queries: Queries,
+  queries: Reading,
   { source, column, where }: { source: Source; column: Column; where: Condition | null },
 ): Promise<ReadonlyMap<string | null, number>> {
   const value: Output = {
@@ -62,6 +63,7 @@ async function countValues(
   const groups = await queries.aggregate({
     kind: "aggregate",
     source,
+    rows: null,
     joins: [],
     outputs: [value, rows],
     where,

@@ -3,7 +3,8 @@
  * nested that way; and `DT_RowId` becomes the id of the row's element.
  */
 import type { GridPlan } from "../entity.ts";
-import type { Json, Row } from "../ports.ts";
+import type { Json } from "../json.ts";
+import type { Row } from "../ports.ts";
 
 export function shownRows(rows: Row[], { nestedNames, rowId }: GridPlan): Row[] {
   if (nestedNames.size === 0 && rowId === null) return rows;

@@ -7,7 +7,8 @@ import type { Column } from "../column.ts";
 import type { ImportLookup, ImportPlan } from "../entity.ts";
 import { invalidFile } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Cell, Json } from "../ports.ts";
+import type { Json } from "../json.ts";
+import type { Cell } from "../ports.ts";
 
 /** Case and outer blanks of a heading do not count. */
 export const headingKey = (heading: string): string => heading.trim().toLowerCase();

@@ -3,25 +3,38 @@
  * and caller; for everybody else its id is as unknown as one that nobody ever gave. `ports.ts` says what a job is, `jobs/` keeps
  * and runs them.
  */
+import { type Caller, identityOf, nobody } from "../callers/caller.ts";
+import type { Entity } from "../entity.ts";
 import { AppError, notFound } from "../errors.ts";
 import { limits } from "../limits.ts";
+import type { Json } from "../json.ts";
 import type {
   Files,
   Job,
   JobKind,
   JobProgress,
   JobRecord,
-  Json,
   NewId,
   Queue,
   Workbooks,
 } from "../ports.ts";
 
-/** Whom a job belongs to. */
+/** Whom a job or an upload belongs to. */
 export interface Owner {
   readonly endpoint: string;
-  readonly caller: string | null;
+  readonly caller: Caller;
 }
+
+interface OwnCall {
+  readonly entity: Pick<Entity, "name">;
+  readonly caller: Caller;
+}
+
+/** The owner of what a call starts. */
+export const ownerOf = ({ entity, caller }: OwnCall): Owner => ({
+  endpoint: entity.name,
+  caller,
+});
 
 export interface ProjectJobs {
   readonly files: Files;
@@ -53,6 +66,9 @@ export interface ProjectJobsDeps {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
+
+/** Who started the job. */
+export const callerOf = ({ caller }: Pick<Job, "caller">): Caller => caller ?? nobody;
 
 /** What the status of a job that was cancelled says. */
 export const cancelledError = "The job was cancelled";
@@ -87,7 +103,8 @@ export function createProjectJobs(
     async start(kind, { endpoint, caller }, { request, id = `${kind}-${newId()}` }) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
         throw new AppError("payloadTooLarge", "The request is too large for a job");
-      const job = { id, kind, project: name, endpoint, caller, request, keptSeconds };
+      const kept = caller.kind === "nobody" ? null : caller;
+      const job = { id, kind, project: name, endpoint, caller: kept, request, keptSeconds };
       const dated: Job = { ...job, createdAtMs: nowMs() };
       await queue.add(dated);
       return dated;
@@ -99,7 +116,7 @@ export function createProjectJobs(
         job !== null &&
         job.project === name &&
         job.endpoint === endpoint &&
-        job.caller === caller &&
+        identityOf(callerOf(job)) === identityOf(caller) &&
         !hasEndedFor(job, job.keptSeconds);
       if (!isOwn) throw notFound("There is no such job");
       return job;

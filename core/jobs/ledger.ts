@@ -3,7 +3,8 @@
  * are. Whatever a queue believes, this is the truth. Called by `jobs/import/commit.ts` and `actions/import-status.ts`.
  */
 import type { Table } from "../column.ts";
-import type { Json, Queries } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Json } from "../json.ts";
 import { equals, sourceOf } from "../statement.ts";
 
 const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {

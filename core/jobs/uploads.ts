@@ -2,12 +2,14 @@
  * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
  * belongs to its project, endpoint and caller, and is kept as long as other files. Called by the actions of import.
  */
+import { identityOf } from "../callers/caller.ts";
 import { notFound } from "../errors.ts";
 import type { Owner, ProjectJobs } from "./jobs.ts";
-import type { Json } from "../ports.ts";
+import type { Json } from "../json.ts";
 
-export interface UploadDescription {
+interface UploadDescription {
   readonly endpoint: string;
+  /** As `identityOf` gives it. */
   readonly caller: string | null;
   readonly totalRows: number;
 }
@@ -20,8 +22,15 @@ const descriptionKey = (project: string, id: string): string => `uploads/${proje
 
 export async function describeUpload(
   { files }: ProjectJobs,
-  { project, id, ...description }: UploadDescription & { project: string; id: string },
+  {
+    project,
+    id,
+    owner,
+    totalRows,
+  }: { project: string; id: string; owner: Owner; totalRows: number },
 ): Promise<void> {
+  const { endpoint, caller } = owner;
+  const description: UploadDescription = { endpoint, caller: identityOf(caller), totalRows };
   const text = JSON.stringify(description);
   await files.write(descriptionKey(project, id), [new TextEncoder().encode(text)]);
 }
@@ -39,6 +48,6 @@ export async function findUpload(
   const text = await new Response(await files.read(key)).text();
   const { endpoint, caller, totalRows } = JSON.parse(text) as UploadDescription &
     Record<string, Json>;
-  if (endpoint !== owner.endpoint || caller !== owner.caller) throw unknown;
+  if (endpoint !== owner.endpoint || caller !== identityOf(owner.caller)) throw unknown;
   return { id, totalRows };
 }

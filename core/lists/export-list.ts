@@ -4,8 +4,8 @@
  */
 import type { ExportPlan } from "../entity.ts";
 import { invalidParameter } from "../errors.ts";
-import { ExactNumber, isObject } from "../json.ts";
-import type { Json } from "../ports.ts";
+import { ExactNumber, isObject, type Json } from "../json.ts";
+
 import { parseSort } from "./sort.ts";
 import { allOf, type Select } from "../statement.ts";
 import { parseWhere } from "./where.ts";

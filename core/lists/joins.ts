@@ -84,7 +84,8 @@ function requested(item: unknown, plan: AggregatePlan): Resolved {
     throw validationError(
       `"${sourceField}" and "${targetField}" cannot be equal: their types differ`,
     );
-  const join = { type, source: table.source, columns: [...table.columns.values()], left, right };
+  const columns = [...table.columns.values()];
+  const join = { type, source: table.source, columns, left, right, rows: null };
   return { name, join, fields: only(table.columns, wanted.fields) };
 }
 

@@ -3,11 +3,11 @@ import type { Call } from "../action.ts";
 import type { Columns } from "../column.ts";
 import type { Entity } from "../entity.ts";
 import { invalidParameter, invalidPayload } from "../errors.ts";
-import { ExactNumber, isObject } from "../json.ts";
+import { ExactNumber, isObject, type Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import { resourceOf } from "./lock-names.ts";
 import type { LockKey } from "./locks.ts";
-import type { Json } from "../ports.ts";
+
 import { columnOf, comparand } from "../lists/where.ts";
 
 /** What the lock actions need: the columns that a key may name. */

@@ -1,7 +1,6 @@
 /** JSON values of any form, and arrays: both go to the database as JSON text. */
 import { normalDecimal } from "../decimal.ts";
-import { ExactNumber, parseJson } from "../json.ts";
-import type { Json } from "../ports.ts";
+import { ExactNumber, type Json, parseJson } from "../json.ts";
 import { textFault } from "../text.ts";
 import {
   type Accepted,

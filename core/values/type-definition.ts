@@ -4,7 +4,7 @@
  */
 import type { Column, ColumnType } from "../column.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import type { Json } from "../ports.ts";
+import type { Json } from "../json.ts";
 import type { Scalar } from "../statement.ts";
 
 /** A value in the form of its column, or a plain sentence about what it must be, to stand under the field's name. */

@@ -7,7 +7,9 @@ import type { Call } from "../action.ts";
 import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { HookCall, Json, OutboundRequest, Queries, Row } from "../ports.ts";
+import type { Reading } from "../callers/session.ts";
+import type { Json } from "../json.ts";
+import type { HookCall, OutboundRequest, Row } from "../ports.ts";
 import { keyOf, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
 import { equals, type Scalar, sourceOf } from "../statement.ts";
 import { fillJson, fillUrl, type TemplateValues } from "./templates.ts";
@@ -41,7 +43,7 @@ export interface Found {
 export async function findRecord(
   call: Call,
   { write, workflow }: WorkflowNeeds,
-  { queries, keyValue, lock }: { queries: Queries; keyValue: Scalar; lock: boolean },
+  { queries, keyValue, lock }: { queries: Reading; keyValue: Scalar; lock: boolean },
 ): Promise<Found> {
   const row = await queries.one({
     kind: "select",

@@ -3,6 +3,7 @@
  * columns and totals are worked out by the database from the rows as they are then. Called by create-composite and
  * update-composite, whose order of steps is theirs.
  */
+import type { Answer, Write } from "../action.ts";
 import type { Column } from "../column.ts";
 import type { ChangedDetail, NewDetail } from "./composite.ts";
 import { noSuchDetail } from "./composite.ts";
@@ -11,7 +12,9 @@ import { isRefusal, refusedAt, refusedComputation } from "./detail-errors.ts";
 import type { DetailPlan, HeaderTotal } from "../entity.ts";
 import { validationFailed } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Json, Queries, Row, Session } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Json } from "../json.ts";
+import type { Row } from "../ports.ts";
 import {
   allOf,
   type Assignment,
@@ -25,6 +28,7 @@ import { comparand } from "../lists/where.ts";
 
 /** The transaction, and the header that the details belong to. */
 export interface DetailScope {
+  /** Past the scope of the caller: the header was found within it. */
   readonly tx: Queries;
   /** In the form that the foreign key is compared in. */
   readonly headerKey: Scalar;
@@ -36,19 +40,16 @@ export interface DetailScope {
 class RefusedTogether extends Error {}
 
 /**
- * Runs the transaction; where the database refuses one of several details of an INSERT, it runs once more with one INSERT for
+ * The work of a composite; where the database refuses one of several details of an INSERT, it runs once more with one INSERT for
  * each, because no database tells which of them it was.
  */
-export async function placingRefusals<T>(
-  session: Session,
-  work: (tx: Queries, oneByOne: boolean) => Promise<T>,
-): Promise<T> {
-  try {
-    return await session.tx((tx) => work(tx, false));
-  } catch (error) {
-    if (!(error instanceof RefusedTogether)) throw error;
-    return session.tx((tx) => work(tx, true));
-  }
+export function placingRefusals(work: (tx: Queries, oneByOne: boolean) => Promise<Answer>): Write {
+  const oneByOne: Write = { isOneStatement: false, run: (tx) => work(tx, true) };
+  return {
+    isOneStatement: false,
+    run: (tx) => work(tx, false),
+    instead: (failure) => (failure instanceof RefusedTogether ? oneByOne : null),
+  };
 }
 
 /** The header's key, as answers show it, for its details. */
@@ -191,6 +192,7 @@ export async function totalsOf(
   const [row] = await tx.aggregate({
     kind: "aggregate",
     source: sourceOf(detail.table),
+    rows: null,
     joins: [],
     outputs: totals.flatMap(({ outputs }) => outputs),
     where: equals(detail.foreignKey, headerKey),

@@ -9,11 +9,14 @@ import { type EventName, type HookContext, HookError, type NamedHandler } from "
 import { ExactNumber, isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { nativeOf } from "./native.ts";
-import type { Log, Queries, Row } from "../ports.ts";
+import { userOf } from "../callers/caller.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Log, Row } from "../ports.ts";
 import type { Native } from "../statement.ts";
 
 /** Of a request, or of a row that an import stores, what handlers are told. */
-export type Handled = Pick<Call, "entity" | "options" | "log" | "deadlineAtMs">;
+export type Handled = Pick<Call, "caller" | "entity" | "options" | "log" | "deadlineAtMs">;
 
 /** What an action says of a before event. */
 export interface Before {
@@ -63,7 +66,7 @@ export async function runAfter(
 }
 
 function contextOf(
-  { entity, options, log }: Handled,
+  { caller, entity, options, log }: Handled,
   tx: Queries,
   { event, data, oldRecord, record }: Required<After>,
 ): HookContext {
@@ -75,7 +78,7 @@ function contextOf(
     oldRecord: structuredClone(oldRecord),
     record: structuredClone(record),
     options: plainObject(options),
-    user: null,
+    user: userOf(caller),
     query: (text, params = []) => queried(tx, nativeOf(text, params), log),
     log,
     reject(message, errors) {
@@ -86,7 +89,7 @@ function contextOf(
 
 /** A handler that does not wait for the rows must not end the process: what the database refuses fails the transaction anyway. */
 function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
-  const rows = tx.native(statement);
+  const rows = past(tx, "handlerQuery").native(statement);
   rows.catch((error: unknown) => {
     if (!(error instanceof AppError)) log.warn({ err: error }, "A handler's query was not run");
   });

@@ -5,7 +5,7 @@
 import { compareDecimals, normalDecimal } from "../decimal.ts";
 import type { ColumnType } from "../column.ts";
 import { momentOf, readTimestamp } from "../values/formats.ts";
-import type { Json } from "../ports.ts";
+import type { Json } from "../json.ts";
 
 /** The column type that a rule's `type` is checked as, whatever the column itself is. */
 export const columnTypeOf = {

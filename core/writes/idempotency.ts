@@ -1,16 +1,21 @@
 /**
  * Idempotency-Key: a request that is sent again with the same key is not done again; it gets the answer of the first one. The answer is
- * stored in the transaction of the write (`Call.keepAnswer`), so it is there exactly when the write is. Before that, the request puts its claim into
+ * stored in the transaction of the write (`KeepAnswer`), so it is there exactly when the write is. Before that, the request puts its claim into
  * the same table, in a commit of its own: so repeats learn at once, in every process, that it still runs. A claim is good for a short
- * time, and a run whose claim was taken over cannot finish. `core/dispatch.ts` puts this around the actions that are repeatable.
+ * time, and a run whose claim was taken over cannot finish. `core/bind.ts` puts this around the actions that are repeatable.
  */
-import type { Answer, Handler, Request } from "../action.ts";
+import type { Answer } from "../action.ts";
+import { identityOf } from "../callers/caller.ts";
+import { wholeScope } from "../callers/scope.ts";
+import { past, scopedSession } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
 import type { Table } from "../column.ts";
 import type { Entity } from "../entity.ts";
 import { AppError, invalidParameter } from "../errors.ts";
+import type { Handler, KeepAnswer, Request } from "../handler.ts";
 import { ExactNumber, isObject } from "../json.ts";
 import { limits } from "../limits.ts";
-import type { Session } from "../ports.ts";
+import type { DbSession } from "../ports.ts";
 import {
   answerRequest,
   type Claim,
@@ -29,9 +34,9 @@ import {
 export function repeatable(handler: Handler, entity: Entity, action: string): Handler {
   let answered = 0;
 
-  return async (request) => {
-    const { idempotencyKey: key, db, digest, deadlineAtMs } = request;
-    if (key === null) return handler(request);
+  async function run(request: Request): Promise<Answer> {
+    const { idempotencyKey: key, caller, db, digest, deadlineAtMs } = request;
+    if (key === null) return handler.run(request, null);
     if (!keyShape.test(key)) {
       const most = limits.idempotencyKeyLengthMax;
       throw invalidParameter(`Idempotency-Key must be 1 to ${most} visible ASCII characters`);
@@ -39,30 +44,42 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
     // A session of its own: what it writes is no news for the cache.
     const session = db.session(deadlineAtMs);
     const ledger = await session.ledger("requests");
-    const scope = { project: entity.project, endpoint: entity.name, action, caller: null, key };
+    const queries = ledgerQueries(session);
+    const place = {
+      project: entity.project,
+      endpoint: entity.name,
+      action,
+      caller: identityOf(caller),
+      key,
+    };
     const run: Run = {
       request,
-      place: { ledger, id: digest(JSON.stringify(scope)) },
+      place: { ledger, id: digest(JSON.stringify(place)) },
       bodyHash: digest(canonical(request.body)),
       claim: request.newId(),
     };
     try {
-      const earlier = await begin(session, run);
+      const earlier = await begin(queries, run);
       if (earlier !== null) {
         // The first one may have died between its commit and its word to the cache.
         await request.cache.wrote(writtenBy(entity));
-        return { ...earlier, isReplayed: true };
+        return { ...(await handler.replay(request, earlier)), isReplayed: true };
       }
-      const answer = await handler({ ...request, keepAnswer: keeping(run) });
-      if (answered++ % limits.idempotencySweepEvery === 0) await sweep(session, run);
+      const answer = await handler.run(request, keeping(run));
+      if (answered++ % limits.idempotencySweepEvery === 0) await sweep(queries, run);
       return answer;
     } catch (error) {
       const stored = isForeign(error) ? null : await giveUp(run);
       if (stored === null) throw error;
       return stored;
     }
-  };
+  }
+  return { run, replay: handler.replay };
 }
+
+/** The service's own table has no rows of anybody's. */
+const ledgerQueries = (session: DbSession): Queries =>
+  past(scopedSession(session, wholeScope), "requestLedger");
 
 /** One run of a request that has a key. */
 interface Run {
@@ -75,20 +92,20 @@ interface Run {
 const keyShape = new RegExp(`^[!-~]{1,${limits.idempotencyKeyLengthMax}}$`);
 
 /** Claims the request's place; null: it is to be done now. Else the answer that it got before. */
-async function begin(session: Session, run: Run): Promise<Answer | null> {
+async function begin(queries: Queries, run: Run): Promise<Answer | null> {
   const { request, place, bodyHash, claim } = run;
   for (let tries = 1; tries <= beginTriesMax; tries++) {
     const now = request.now();
     const own: Claim = { bodyHash, claim, now };
-    const seen = await findRequest(session, place);
+    const seen = await findRequest(queries, place);
     if (seen === null) {
-      if (await claimRequest(session, place, own)) return null;
+      if (await claimRequest(queries, place, own)) return null;
       continue;
     }
     const ageMs = Date.parse(now) - seen.startedAtMs;
     const keptMs = seen.answer === null ? limits.idempotencyClaimMs : limits.idempotencyKeptMs;
     if (ageMs > keptMs) {
-      if (await replaceRequest(session, { ...place, seen }, own)) return null;
+      if (await replaceRequest(queries, { ...place, seen }, own)) return null;
       continue;
     }
     if (seen.bodyHash !== bodyHash) {
@@ -113,11 +130,23 @@ const isForeign = (error: unknown): boolean =>
   (error.kind === "requestInProgress" || error.kind === "idempotencyKeyReused");
 
 /** What the action calls at the end of its transaction. */
-function keeping({ request, place, claim }: Run): NonNullable<Request["keepAnswer"]> {
-  return async (queries, { status, body, etag }) => {
-    const answer: Answer = { status, body, ...(etag && { etag }), answeredAt: request.now() };
+function keeping({ request, place, claim }: Run): KeepAnswer {
+  return async (queries, { status, body, etag, subject }) => {
+    const answer: Answer = {
+      status,
+      body,
+      ...(etag && { etag }),
+      ...(subject !== undefined && { subject }),
+      answeredAt: request.now(),
+    };
     // Undoes the transaction: the claim had ended, and another run of the request goes on.
-    if (!(await answerRequest(queries, { ...place, claim }, JSON.stringify(answer))))
+    if (
+      !(await answerRequest(
+        past(queries, "requestLedger"),
+        { ...place, claim },
+        JSON.stringify(answer),
+      ))
+    )
       throw stillRuns();
     return answer;
   };
@@ -128,12 +157,14 @@ function keeping({ request, place, claim }: Run): NonNullable<Request["keepAnswe
  * was stored, and the request has succeeded.
  */
 async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
-  const session = request.db.session(performance.now() + limits.idempotencyReleaseMs);
+  const queries = ledgerQueries(
+    request.db.session(performance.now() + limits.idempotencyReleaseMs),
+  );
   for (let tries = 1; ; tries++) {
     try {
       // Waits for a transaction that the database has not ended yet.
-      if (await releaseRequest(session, { ...place, claim })) return null;
-      const row = await findRequest(session, place);
+      if (await releaseRequest(queries, { ...place, claim })) return null;
+      const row = await findRequest(queries, place);
       return row?.claim === claim && row.answer !== null
         ? (JSON.parse(row.answer) as Answer)
         : null;
@@ -149,10 +180,10 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
 const giveUpTriesMax = 3;
 
 /** Removes some of what is kept no longer: at each time more than came since the last. */
-async function sweep(session: Session, { request, place: { ledger } }: Run): Promise<void> {
+async function sweep(queries: Queries, { request, place: { ledger } }: Run): Promise<void> {
   const before = new Date(Date.parse(request.now()) - limits.idempotencyKeptMs).toISOString();
   const countMax = limits.idempotencySweepMax;
-  await removeRequestsBefore(session, { ledger, before, countMax }).catch((error: unknown) => {
+  await removeRequestsBefore(queries, { ledger, before, countMax }).catch((error: unknown) => {
     request.log.warn({ err: error }, "Old rows of rowgate_requests could not be removed");
   });
 }

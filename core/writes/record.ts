@@ -2,14 +2,16 @@
  * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
  * one record through handlers and If-Match, and the record that a write answers.
  */
-import type { Answer, Call } from "../action.ts";
+import type { Call, Write } from "../action.ts";
 import type { Column, Columns } from "../column.ts";
 import type { Entity, ReadPlan, WritePlan } from "../entity.ts";
 import { type FieldErrors, invalidPayload, notFound, validationFailed } from "../errors.ts";
 import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../hook.ts";
-import type { Queries, Row } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../ports.ts";
+import { keyAsJson } from "./replay.ts";
 import type { Rules } from "./rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
 import { accept, unlimited } from "../values/accept.ts";
@@ -171,38 +173,39 @@ export interface RecordChange {
 }
 
 /**
- * Changes the record that the body names, and answers it. With handlers, If-Match, an answer to keep or a view to read back through it is a
+ * The change of the record that the body names; its answer is the record. With handlers, If-Match or a view to read back through it is a
  * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
  */
-export async function changeRecord(
+export async function beginChange(
   call: Call,
   plan: RecordPlan,
   { events, prepare, message }: RecordChange,
-): Promise<Answer> {
+): Promise<Write> {
   const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
   // A wrong body is refused before anything is locked, unless a handler may still put it right.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
-
-  const store = async (queries: Queries): Promise<Answer> => {
-    const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
-    const data = await runBefore(call, queries, {
-      event: events.before,
-      data: call.body,
-      oldRecord,
-    });
-    const write = ready ?? prepare({ ...call, body: data }, keyValue);
-    const row = await write(queries);
-    if (!row) throw noSuchRecord(call.entity);
-    const record = await readBack(row, plan, queries);
-    await runAfter(call, queries, { event: events.after, data, oldRecord, record });
-    const etag = etagOf(record, plan.read);
-    const answer: Answer = { status: 200, body: { message, data: record }, etag };
-    return call.keepAnswer ? call.keepAnswer(queries, answer) : answer;
-  };
   await call.locks.guardWrite(plan.write, [keyValue]);
-  const isOneStatement = !isLocked && !plan.write.readBack && call.keepAnswer === null;
-  return isOneStatement ? store(call.session) : call.session.tx(store);
+
+  return {
+    isOneStatement: !isLocked && !plan.write.readBack,
+    async run(queries) {
+      const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
+      const data = await runBefore(call, queries, {
+        event: events.before,
+        data: call.body,
+        oldRecord,
+      });
+      const write = ready ?? prepare({ ...call, body: data }, keyValue);
+      const row = await write(queries);
+      if (!row) throw noSuchRecord(call.entity);
+      const record = await readBack(row, plan, queries);
+      await runAfter(call, queries, { event: events.after, data, oldRecord, record });
+      const etag = etagOf(record, plan.read);
+      const subject = keyAsJson(keyValue);
+      return { status: 200, body: { message, data: record }, etag, subject };
+    },
+  };
 }
 
 /** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */

@@ -5,7 +5,7 @@
  */
 import type { Column, Table } from "../column.ts";
 import { AppError } from "../errors.ts";
-import type { Queries } from "../ports.ts";
+import type { Queries } from "../callers/session.ts";
 import { allOf, type Condition, equals, sourceOf } from "../statement.ts";
 
 /** A row's place in the table. */

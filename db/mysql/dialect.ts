@@ -5,7 +5,7 @@
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
-import type { Json } from "../../core/ports.ts";
+import type { Json } from "../../core/json.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import { showBytes } from "../../core/values/bytes-type.ts";
 import { showDate } from "../../core/values/date-type.ts";

@@ -14,7 +14,7 @@ import { showJson } from "../../core/values/json-types.ts";
 import { showTime } from "../../core/values/time-type.ts";
 import { showTimestamp } from "../../core/values/timestamp-type.ts";
 import type { Decimals } from "../../core/values/type-definition.ts";
-import type { Json } from "../../core/ports.ts";
+import type { Json } from "../../core/json.ts";
 import type { AggregateFunction, Scalar } from "../../core/statement.ts";
 import type { Formula } from "../../core/writes/formula.ts";
 import type { Dialect, FindOperand } from "../engine.ts";

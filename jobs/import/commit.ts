@@ -5,7 +5,10 @@
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError } from "../../core/errors.ts";
 import { claimInLedger, findInLedger, leaveInLedger } from "../../core/jobs/ledger.ts";
-import type { Json, Run, Session, Transaction } from "../../core/ports.ts";
+import { past } from "../../core/callers/scoped-session.ts";
+import type { Transaction } from "../../core/callers/session.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/ports.ts";
 import type { Table } from "../../core/column.ts";
 import type { JobContext } from "../job-world.ts";
 import { createJudge, type FileRow, type Verdict } from "./judge-rows.ts";
@@ -28,12 +31,11 @@ type Counts = { inserted: number; updated: number; skipped: number; failed: numb
 const triesMax = 2;
 
 export async function commitImport(run: Run, context: JobContext): Promise<Json> {
-  const { project, entity } = context;
-  const session = project.db.session(Infinity);
+  const { project, entity, session } = context;
   const ledger = await session.ledger("jobs");
   const entry = { ledger, jobId: run.job.id };
-  const earlier = await findInLedger(session, entry);
-  const result = earlier ?? (await commitOnce(run, context, { session, entry }));
+  const earlier = await findInLedger(past(session, "jobLedger"), entry);
+  const result = earlier ?? (await commitOnce(run, context, entry));
   // Also for an earlier run, which may have died before it could say so.
   const written = new Set(earlier === null ? session.written : []);
   if (entity.write) written.add(entity.write.table);
@@ -43,21 +45,23 @@ export async function commitImport(run: Run, context: JobContext): Promise<Json>
   return result;
 }
 
-interface Committing {
-  readonly session: Session;
-  readonly entry: { readonly ledger: Table; readonly jobId: string };
+interface LedgerEntry {
+  readonly ledger: Table;
+  readonly jobId: string;
 }
 
-function commitOnce(run: Run, context: JobContext, { session, entry }: Committing): Promise<Json> {
+function commitOnce(run: Run, context: JobContext, entry: LedgerEntry): Promise<Json> {
+  const { session } = context;
   return withUploadedRows(run, context, async (uploaded) => {
     const { write, locksTable } = uploaded.plan;
     const shown = forwardProgress(run);
     const attempt = (): Promise<Json> =>
       session.tx(
         async (tx) => {
-          await claimInLedger(tx, { ...entry, now: context.now() });
+          const own = past(tx, "jobLedger");
+          await claimInLedger(own, { ...entry, now: context.now() });
           const result = await storeAll(tx, { run: shown, context, uploaded });
-          await leaveInLedger(tx, { ...entry, result });
+          await leaveInLedger(own, { ...entry, result });
           run.signal.throwIfAborted();
           return result;
         },
@@ -68,7 +72,7 @@ function commitOnce(run: Run, context: JobContext, { session, entry }: Committin
         return await attempt();
       } catch (error) {
         // Another run of the job was first, or the answer to this one's COMMIT was lost.
-        const earlier = await findInLedger(session, entry).catch(() => null);
+        const earlier = await findInLedger(past(session, "jobLedger"), entry).catch(() => null);
         if (earlier !== null) return earlier;
         const isTaken = error instanceof AppError && error.kind === "duplicateEntry";
         if (!isTaken || tries >= triesMax) throw error;
@@ -119,11 +123,11 @@ async function storeBatches(
   { run, context, uploaded }: Storing,
   rejected: RejectedRows,
 ): Promise<Counts> {
-  const { entity, newId, now, log } = context;
+  const { caller, entity, newId, now, log } = context;
   const { plan, columns, totalRows } = uploaded;
   const judge = createJudge({ entity, plan, columns, newId, lock: true });
   const { job, signal } = run;
-  const options = { entity, plan, columns, newId, now, log, jobId: job.id, signal };
+  const options = { caller, entity, plan, columns, newId, now, log, jobId: job.id, signal };
   const store = storeRows(options);
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
   let processed = 0;

@@ -3,7 +3,8 @@
  * What counts as equal is the database's matter: where its collation ignores case, `ACME` finds `Acme`.
  */
 import type { Column, Source } from "../../core/column.ts";
-import type { Queries, Row } from "../../core/ports.ts";
+import type { Queries } from "../../core/callers/session.ts";
+import type { Row } from "../../core/ports.ts";
 import { allOf, type Condition, equals, type Scalar } from "../../core/statement.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 

@@ -2,12 +2,14 @@
  * Decides what is to become of each row of a file: a new record, a change of one that is there, nothing, or an error. Preview and commit
  * ask the same judge, so what the one says the other does. Values run through the entity's rules as in create and update.
  */
+import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Column } from "../../core/column.ts";
 import type { Entity, ImportPlan } from "../../core/entity.ts";
 import type { FieldErrors } from "../../core/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import { fieldValue } from "../../core/jobs/import-values.ts";
-import type { Cell, NewId, Queries, Row } from "../../core/ports.ts";
+import type { Queries } from "../../core/callers/session.ts";
+import type { Cell, NewId, Row } from "../../core/ports.ts";
 import { newKey } from "../../core/writes/record.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
 import { findRows, type Key, keyText, scalarOf } from "./find-rows.ts";
@@ -159,10 +161,14 @@ export function createJudge(options: JudgeOptions) {
     return false;
   }
 
-  function verdictOf(one: Case, found: readonly Scalar[]): Verdict {
+  function verdictOf(one: Case, found: readonly Scalar[], isForeign: boolean): Verdict {
     const { messages, key } = one;
     if (firstKey === undefined) return newOf(one);
     if (key === null || !isFirst(one, keyText(key))) return invalidOf(one);
+    if (isForeign) {
+      messages.push(said(firstKey, "is taken already"));
+      return invalidOf(one);
+    }
     if (found.length === 0) return newOf(one);
     if (found.length > 1) messages.push(said(firstKey, "several records have it"));
     if (found.length > 1 || !isFirst(one, `record ${keyText(found)}`)) return invalidOf(one);
@@ -217,12 +223,17 @@ export function createJudge(options: JudgeOptions) {
       columns: [write.key],
       lock,
     };
-    const found: Map<string, Row[]> =
-      keys.length === 0 ? new Map() : await findRows(queries, search, keys);
+    const none = new Map<string, Row[]>();
+    const found = keys.length === 0 ? none : await findRows(queries, search, keys);
+    const elsewhere =
+      keys.length === 0 || !isScoped(queries)
+        ? none
+        : await findRows(past(queries, "importKeys"), { ...search, lock: false }, keys);
     return cases.map((one) => {
-      const records = one.key === null ? [] : (found.get(keyText(one.key)) ?? []);
+      const text = one.key === null ? "" : keyText(one.key);
+      const records = found.get(text) ?? [];
       const recordKeys = records.map((row) => scalarOf(write.key, row));
-      return verdictOf(one, recordKeys);
+      return verdictOf(one, recordKeys, records.length === 0 && elsewhere.has(text));
     });
   };
 }

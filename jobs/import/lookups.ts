@@ -1,7 +1,9 @@
 /** From the names in a file to the keys that they stand for, a batch of rows at a time. Called by `judge-rows.ts`. */
 import type { ImportLookup } from "../../core/entity.ts";
 import { limits } from "../../core/limits.ts";
-import type { Cell, Json, Queries } from "../../core/ports.ts";
+import type { Queries } from "../../core/callers/session.ts";
+import type { Json } from "../../core/json.ts";
+import type { Cell } from "../../core/ports.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 import { mayHold } from "../../core/lists/where.ts";

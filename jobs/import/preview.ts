@@ -4,7 +4,8 @@
  */
 import { shownRow } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/limits.ts";
-import type { Json, Run } from "../../core/ports.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/ports.ts";
 import type { JobContext } from "../job-world.ts";
 import { createJudge, type FileRow } from "./judge-rows.ts";
 import { openRejectedRows } from "./rejected-rows.ts";
@@ -59,11 +60,10 @@ interface Judging {
 
 async function judgeAll(
   run: Run,
-  { project, entity, newId }: JobContext,
+  { entity, session, newId }: JobContext,
   { uploaded, rejected, list }: Judging,
 ): Promise<Summary> {
   const { plan, columns, totalRows } = uploaded;
-  const session = project.db.session(Infinity);
   const judge = createJudge({ entity, plan, columns, newId, lock: false });
   const summary: Summary = { valid: 0, invalid: 0, skip: 0 };
   let processed = 0;

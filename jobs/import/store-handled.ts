@@ -2,12 +2,14 @@
  * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
  * handler refuses it, or leaves data that the rules refuse, that row alone is undone. Called by `store-rows.ts`.
  */
+import type { Caller } from "../../core/callers/caller.ts";
 import type { Column } from "../../core/column.ts";
 import type { Entity, ImportPlan } from "../../core/entity.ts";
 import { AppError, unavailable, validationFailed } from "../../core/errors.ts";
 import { type Handled, runAfter, runBefore } from "../../core/writes/events.ts";
 import { limits } from "../../core/limits.ts";
-import type { Clock, Log, NewId, Queries, Transaction } from "../../core/ports.ts";
+import type { Queries, Transaction } from "../../core/callers/session.ts";
+import type { Clock, Log, NewId } from "../../core/ports.ts";
 import {
   insertOf,
   lockRecord,
@@ -21,6 +23,8 @@ import type { Assignment, Scalar } from "../../core/statement.ts";
 import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
 
 export interface HandledRows {
+  /** Who started the import. */
+  readonly caller: Caller;
   readonly entity: Entity;
   readonly plan: ImportPlan;
   readonly newId: NewId;
@@ -42,11 +46,12 @@ export type StoreHandled = (
 ) => Promise<AppError | null>;
 
 export function storeHandled(rows: HandledRows): StoreHandled {
-  const { entity, jobId, log, signal } = rows;
+  const { caller, entity, jobId, log, signal } = rows;
   const plan = planOf(entity);
 
   return async (tx, { rowIndex }, verdict) => {
     const handled: Handled = {
+      caller,
       entity,
       options: {},
       log: logOf(log, { job: jobId, row: rowIndex }),

@@ -6,7 +6,7 @@ import type { Column } from "../../core/column.ts";
 import { AppError } from "../../core/errors.ts";
 import { hasHandlers } from "../../core/writes/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import type { Queries, Transaction } from "../../core/ports.ts";
+import type { Queries, Transaction } from "../../core/callers/session.ts";
 import { createAudit, updateAudit } from "../../core/writes/record.ts";
 import type { Scalar } from "../../core/statement.ts";
 import type { FileRow, Verdict } from "./judge-rows.ts";
@@ -87,6 +87,7 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
         columns: changed,
         rows: items.map((one, at) => ({ keyValue: one.key, values: values[at]! })),
         set,
+        guard: null,
         returning: [],
       });
     }

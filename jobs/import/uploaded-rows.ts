@@ -2,7 +2,8 @@
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError, invalidFile, notFound } from "../../core/errors.ts";
 import { type FileColumn, readHeadings } from "../../core/jobs/import-columns.ts";
-import type { Json, Run } from "../../core/ports.ts";
+import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/ports.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job-world.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";

@@ -13,6 +13,7 @@ import {
   session,
   useBench,
 } from "./conformance.ts";
+import { bareSession } from "./bare-session.ts";
 
 const bench = useBench();
 
@@ -33,7 +34,7 @@ async function cutAll(): Promise<void> {
 const count = () =>
   session(bench).count({
     kind: "count",
-    source: { kind: "table", schema: null, name: "parents" },
+    source: { kind: "table", schema: null, name: "parents", columns: new Map() },
     where: null,
   });
 
@@ -68,7 +69,7 @@ describe.runIf(engine !== "sqlite")("when every connection is cut", () => {
 // SQLite runs on the calling thread: nothing can end its statement.
 describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
   const slow = engine === "postgres" ? "select pg_sleep(20) is null as a" : "select sleep(20) as a";
-  const source = { kind: "query", text: slow } as const;
+  const source = { kind: "query", text: slow, columns: new Map() } as const;
 
   test("is given up at the deadline, and the pool serves the next", async () => {
     const startedAtMs = performance.now();
@@ -82,7 +83,11 @@ describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
   test("is stopped at the statement time-out", async () => {
     const db = await reopen(bench, { statementTimeoutMs: 300 });
     const startedAtMs = performance.now();
-    const late = db.session(startedAtMs + 10_000).count({ kind: "count", source, where: null });
+    const late = bareSession(db, startedAtMs + 10_000).count({
+      kind: "count",
+      source,
+      where: null,
+    });
     expect((await errorOf(late)).kind).toBe("unavailable");
     expect(performance.now() - startedAtMs).toBeLessThan(2_500);
     await db.close();
@@ -100,7 +105,7 @@ describe.runIf(engine !== "sqlite")("a server that is not there", () => {
       decimals: "number",
     });
     expect((await errorOf(db.ping())).kind).toBe("unavailable");
-    const late = db.session(performance.now() + 1_000);
+    const late = bareSession(db, performance.now() + 1_000);
     expect((await errorOf(late.tx(async () => {}))).kind).toBe("unavailable");
     await expect(db.catalog.table("t")).rejects.toThrow("out of reach");
     await db.close();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Assignment, Scalar } from "../../core/statement.ts";
 import { equals } from "../../core/statement.ts";
 import { column, insertAll, reopen, select, session, useBench } from "./conformance.ts";
+import { bareSession } from "./bare-session.ts";
 
 const bench = useBench();
 
@@ -37,6 +38,7 @@ const updateMany = (
     key: of("id"),
     columns: columns.map(of),
     rows,
+    guard: null,
     set,
     returning: [],
   });
@@ -121,7 +123,7 @@ describe.each([
   test("is made when it is asked for, and found by all others", async () => {
     const ledgers = await Promise.all([session(bench).ledger(name), session(bench).ledger(name)]);
     const second = await reopen(bench, {});
-    const again = await second.session(Infinity).ledger(name);
+    const again = await bareSession(second, Infinity).ledger(name);
     await second.close();
     for (const ledger of [...ledgers, again]) {
       expect([...ledger.columns.keys()]).toEqual(columns);

@@ -1,13 +1,13 @@
 /** The operator's own SQL on each engine: its rows have the values that other statements give, and its failures are the operator's. */
 import { describe, expect, test } from "vitest";
 import { nativeOf, type NativeParams } from "../../core/writes/native.ts";
-import type { Queries } from "../../core/ports.ts";
+import type { UnscopedQueries } from "../../core/callers/session.ts";
 import { column, engine, errorOf, insert, select, session, useBench } from "./conformance.ts";
 import { equals } from "../../core/statement.ts";
 
 const bench = useBench();
 
-const run = (queries: Queries, sql: string, params: NativeParams = []) =>
+const run = (queries: UnscopedQueries, sql: string, params: NativeParams = []) =>
   queries.native(nativeOf(sql, params));
 
 const kinds = {

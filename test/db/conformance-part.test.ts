@@ -1,6 +1,6 @@
 /** A part of a transaction is undone alone, the same on every engine. */
 import { expect, test } from "vitest";
-import type { Transaction } from "../../core/ports.ts";
+import type { Transaction } from "../../core/callers/session.ts";
 import { insertAll, select, session, useBench } from "./conformance.ts";
 
 const bench = useBench();

@@ -158,7 +158,7 @@ describe("a condition", () => {
     const sort = [{ column: of("id"), direction: "asc" }] as const;
     const found = await session(bench).all(select(bench.kinds, ["id"], { where, sort }));
     expect(found.map((row) => row["id"]).join("")).toBe(ids);
-    const source: Source = { kind: "table", schema: null, name: "kinds" };
+    const source: Source = { kind: "table", schema: null, name: "kinds", columns: new Map() };
     expect(await session(bench).count({ kind: "count", source, where })).toBe(ids.length);
   });
 
@@ -232,7 +232,7 @@ describe("a query of the operator", () => {
   test("is read like a table", async () => {
     const text = "select k.id, k.whole, k.short from kinds k where k.whole > 1 -- the rest;";
     const [id, whole] = await bench.db.catalog.query(text);
-    const source: Source = { kind: "query", text };
+    const source: Source = { kind: "query", text, columns: new Map() };
     const where: Condition = { kind: "compare", column: whole!, operator: "<", value: 20n };
     const read = {
       kind: "select",
@@ -284,7 +284,11 @@ describe("an estimate", () => {
   });
 
   test("is had of a query too", async () => {
-    const query: Source = { kind: "query", text: "select id, whole from kinds where whole > 1;" };
+    const query: Source = {
+      kind: "query",
+      text: "select id, whole from kinds where whole > 1;",
+      columns: new Map(),
+    };
     const count = { kind: "count", source: query, where: compare("whole", "<", 9n) } as const;
     const rowCount = await session(bench).estimate(count);
     if (engine !== "sqlite") expect(rowCount).toEqual(expect.any(Number));

@@ -86,7 +86,10 @@ test("a snapshot ends with its own error, and leaves no transaction open", async
 });
 
 test("a snapshot of a table that is not there fails as every read of it", async () => {
-  const nowhere: Count = { ...count(), source: { kind: "table", schema: null, name: "nowhere" } };
+  const nowhere: Count = {
+    ...count(),
+    source: { kind: "table", schema: null, name: "nowhere", columns: new Map() },
+  };
   const failing = session(bench).longSnapshot((snapshot) => snapshot.count(nowhere));
   expect((await errorOf(failing)).kind).toBe((await errorOf(session(bench).count(nowhere))).kind);
 });

@@ -16,6 +16,7 @@ import {
   update,
   useBench,
 } from "./conformance.ts";
+import { bareSession } from "./bare-session.ts";
 
 const bench = useBench();
 const of = (name: string) => column(bench.people, name);
@@ -275,7 +276,7 @@ describe("a delete", () => {
     expect(
       await session(bench).count({
         kind: "count",
-        source: { kind: "table", schema: null, name: "parents" },
+        source: { kind: "table", schema: null, name: "parents", columns: new Map() },
         where: equals(column(parents, "id"), "p1"),
       }),
     ).toBe(1);
@@ -345,7 +346,7 @@ describe("a failure", () => {
   });
 
   test("that nobody foresaw is internal", async () => {
-    const source = { kind: "table", schema: null, name: "not_there" } as const;
+    const source = { kind: "table", schema: null, name: "not_there", columns: new Map() } as const;
     const error = await errorOf(session(bench).count({ kind: "count", source, where: null }));
     expect([error.kind, error.message]).toEqual(["internal", "Internal server error"]);
   });
@@ -500,7 +501,7 @@ describe("a transaction", () => {
 
 describe("a deadline", () => {
   test("that is past stops a statement before it runs", async () => {
-    const late = bench.db.session(performance.now() - 1);
+    const late = bareSession(bench.db, performance.now() - 1);
     expect(
       (await errorOf(late.insert(insert(bench.people, { name: "x", code: "too-late" })))).kind,
     ).toBe("unavailable");
@@ -557,9 +558,9 @@ describe("a database", () => {
     expect(
       (
         await errorOf(
-          other.session(Infinity).count({
+          bareSession(other, Infinity).count({
             kind: "count",
-            source: { kind: "table", schema: null, name: "people" },
+            source: { kind: "table", schema: null, name: "people", columns: new Map() },
             where: null,
           }),
         )
@@ -572,7 +573,7 @@ describe("a database", () => {
       Array.from({ length: 300 }, () =>
         session(bench).count({
           kind: "count",
-          source: { kind: "table", schema: null, name: "parents" },
+          source: { kind: "table", schema: null, name: "parents", columns: new Map() },
           where: null,
         }),
       ),

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, inject } from "vitest";
 import type { Column, Table } from "../../core/column.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Db, Session } from "../../core/ports.ts";
+import type { Db } from "../../core/ports.ts";
 import {
   type Assignment,
   type Condition,
@@ -19,6 +19,7 @@ import { openDb, type OpenOptions } from "../../db/open.ts";
 import { createTables, type FixtureTable } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
+import { type BareSession, bareSession } from "./bare-session.ts";
 
 export const engine = inject("engine");
 
@@ -118,8 +119,8 @@ export function useBench(): Bench {
 export const reopen = (bench: Bench, given: Partial<OpenOptions>): Promise<Db> =>
   openDb(bench.url, { ...options, ...given });
 
-export const session = (bench: Bench, timeoutMs = 10_000): Session =>
-  bench.db.session(performance.now() + timeoutMs);
+export const session = (bench: Bench, timeoutMs = 10_000): BareSession =>
+  bareSession(bench.db, performance.now() + timeoutMs);
 
 export function column(table: Table, name: string): Column {
   const found = table.columns.get(name);

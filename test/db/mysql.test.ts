@@ -13,6 +13,7 @@ import { createDb } from "../../db/db.ts";
 import type { Connection, Engine, RawRow } from "../../db/engine.ts";
 import { open } from "../../db/mysql/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { bareSession } from "./bare-session.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -67,7 +68,7 @@ async function tableWith(type: string) {
   await rows(`create table one (id serial primary key, c ${type})`);
   const table = (await engine.table(own, null, "one"))!;
   const [key, c] = [table.columns.get("id")!, table.columns.get("c")!];
-  const source = { kind: "table", schema: null, name: "one" } as const;
+  const source = { kind: "table", schema: null, name: "one", columns: new Map() } as const;
   return {
     c,
     insert: (value: Scalar) =>
@@ -111,8 +112,8 @@ test("a view over tables that the user has no right to is counted and not explai
     for (const one of users) await rows(`grant select on window to ${one}`);
     Object.assign(url, { username: user, password: "pass" });
     const db = createDb(await open(url.href, options), options);
-    const session = db.session(performance.now() + 5_000);
-    const source = { kind: "table", schema: null, name: "window" } as const;
+    const session = bareSession(db, performance.now() + 5_000);
+    const source = { kind: "table", schema: null, name: "window", columns: new Map() } as const;
     expect(await session.estimate({ kind: "count", source, where: null })).toBeNull();
     expect(await session.count({ kind: "count", source, where: null })).toBe(3);
     await db.close();
@@ -495,7 +496,7 @@ describe("values", () => {
     await insert(value);
     const { text, params } = createCompiler(engine.dialect)({
       kind: "count",
-      source: { kind: "table", schema: null, name: "one" },
+      source: { kind: "table", schema: null, name: "one", columns: new Map() },
       where: equalTo(c, value),
     });
     expect(await rows(`explain ${text}`, params)).toMatchObject([{ key: "c", type: "ref" }]);

@@ -15,6 +15,7 @@ import { createDb } from "../../db/db.ts";
 import type { Connection, Engine, RawRow } from "../../db/engine.ts";
 import { open } from "../../db/postgres/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { bareSession } from "./bare-session.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -299,7 +300,7 @@ describe("a connection", () => {
     const table = (await db.catalog.table("listed"))!;
     const id = table.columns.get("id")!;
     const find = (count: number) =>
-      db.session(Infinity).all({
+      bareSession(db, Infinity).all({
         kind: "select",
         source: sourceOf(table),
         columns: [id],
@@ -434,7 +435,7 @@ describe("values", () => {
       expect(insert.decode(stored)[0]).toEqual({ c: shown });
       const sorted = compile()({
         kind: "select",
-        source: { kind: "table", schema: null, name: "one" },
+        source: { kind: "table", schema: null, name: "one", columns: new Map() },
         columns: [c],
         where: null,
         sort: [{ column: c, direction: "desc" }],
@@ -464,7 +465,7 @@ describe("values", () => {
   ])("that others stored as %s %s are shown as %j", async (type, literal, shown) => {
     const { c } = await column(type);
     await rows(`insert into one (c) values (${literal})`);
-    const source = { kind: "table", schema: null, name: "one" } as const;
+    const source = { kind: "table", schema: null, name: "one", columns: new Map() } as const;
     const base = {
       kind: "select",
       source,
@@ -524,7 +525,7 @@ describe("values", () => {
         await rows("create table one (c text)", [], connection);
         await rows("insert into one values ('CAFÉ'), ('ЖУК'), ('100%')", [], connection);
         const c = (await other.table(connection, null, "one"))!.columns.get("c")!;
-        const source = { kind: "table", schema: null, name: "one" } as const;
+        const source = { kind: "table", schema: null, name: "one", columns: new Map() } as const;
         const found = async (text: string): Promise<number> => {
           const where = { kind: "contains", column: c, text } as const;
           const count = createCompiler(other.dialect)({ kind: "count", source, where });

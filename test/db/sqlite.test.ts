@@ -16,6 +16,7 @@ import { openDb, type OpenOptions } from "../../db/open.ts";
 import { decimalKey, matchesLike } from "../../db/sqlite/functions.ts";
 import { typeFacts } from "../../db/sqlite/types.ts";
 import { column, errorOf, insert, insertAll, select, set, update } from "./conformance.ts";
+import { bareSession } from "./bare-session.ts";
 
 const options: OpenOptions = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" };
 
@@ -37,7 +38,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const session = (of: Db = db) => of.session(performance.now() + 5_000);
+const session = (of: Db = db) => bareSession(of, performance.now() + 5_000);
 
 async function create(text: string, name: string): Promise<Table> {
   plain.exec(text);
@@ -65,7 +66,7 @@ describe("a file", () => {
     const table = await create("create table t (id integer primary key, n integer)", "t");
     plain.exec("begin immediate");
     const startedAtMs = performance.now();
-    const late = db.session(startedAtMs + 200);
+    const late = bareSession(db, startedAtMs + 200);
     expect((await errorOf(late.insert(insert(table, { n: 1n })))).kind).toBe("unavailable");
     expect((await errorOf(late.tx((tx) => tx.insert(insert(table, { n: 1n }))))).kind).toBe(
       "unavailable",
@@ -82,13 +83,15 @@ describe("a file", () => {
     { timeout: 20_000 },
     async () => {
       const table = await create("create table t (id integer primary key, n integer)", "t");
-      const holding = db.session(performance.now() + 15_000).tx(async (tx) => {
+      const holding = bareSession(db, performance.now() + 15_000).tx(async (tx) => {
         await tx.insert(insert(table, { n: 1n }));
         await new Promise((resolve) => setTimeout(resolve, limits.acquireTimeoutMs + 500));
       });
       await new Promise((resolve) => setTimeout(resolve, 10));
       const short = errorOf(session().insert(insert(table, { n: 2n })));
-      const long = db.session(performance.now() + 15_000).insert(insert(table, { n: 3n }, ["n"]));
+      const long = bareSession(db, performance.now() + 15_000).insert(
+        insert(table, { n: 3n }, ["n"]),
+      );
       expect((await short).kind).toBe("unavailable");
       expect(await long).toEqual([{ n: 3 }]);
       await holding;
@@ -130,7 +133,7 @@ describe("a database in memory", () => {
         session(memory).tx(async (tx) =>
           tx.count({
             kind: "count",
-            source: { kind: "query", text: "select 1 as a" },
+            source: { kind: "query", text: "select 1 as a", columns: new Map() },
             where: null,
           }),
         ),
@@ -264,7 +267,7 @@ describe("a row that others wrote", () => {
     const count = (of: Column, operator: "=" | ">", value: string): Promise<number> =>
       session().count({
         kind: "count",
-        source: { kind: "query", text },
+        source: { kind: "query", text, columns: new Map() },
         where: { kind: "compare", column: of, operator, value },
       });
     expect(await count(n!, ">", "9")).toBe(2);

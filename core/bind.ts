@@ -1,0 +1,102 @@
+/**
+ * Binds an action to an entity: a function that takes a request, narrows everything in it to the caller, runs the action in the
+ * transaction that its mode asks for, and answers. No action opens a transaction or looks at its caller.
+ */
+import type { Action, Answer, Bound, Call, Write } from "./action.ts";
+import type { Access } from "./callers/access.ts";
+import type { Scope } from "./callers/scope.ts";
+import { scopedSession } from "./callers/scoped-session.ts";
+import type { Queries, Session } from "./callers/session.ts";
+import type { Entity } from "./entity.ts";
+import { AppError } from "./errors.ts";
+import type { Handler, KeepAnswer, Request } from "./handler.ts";
+import { isObject } from "./json.ts";
+import { scopedLocks } from "./locks/scoped-locks.ts";
+import { isOfDetails } from "./writes/detail-errors.ts";
+import { repeatable } from "./writes/idempotency.ts";
+import { narrowReplay } from "./writes/replay.ts";
+
+/** The function that answers for the entity; null where the entity lacks what the action needs. */
+export function bindAction(action: Action, entity: Entity, access: Access): Handler | null {
+  const bound = action.bind(entity);
+  if (bound === null) return null;
+  const scopeFor = (request: Request): Scope =>
+    access.scopeOf(request.caller, { entity, action: action.name });
+  const handler: Handler = {
+    async run(request, keepAnswer) {
+      const scope = scopeFor(request);
+      const session = scopedSession(request.session, scope);
+      const { body, options } = bound.read(request.body);
+      const call: Call = {
+        ...request,
+        entity,
+        body,
+        options,
+        session,
+        cache: request.cache.within(scope.key),
+        locks: scopedLocks(request.locks, { session, scope, entity }),
+      };
+      try {
+        return await drive(bound, { call, session, keepAnswer });
+      } catch (error) {
+        throw withoutUnseen(error, entity, body);
+      }
+    },
+    replay(request, answer) {
+      const scope = scopeFor(request);
+      return narrowReplay(answer, {
+        entity,
+        session: scopedSession(request.session, scope),
+        scope,
+      });
+    },
+  };
+  return action.isRepeatable ? repeatable(handler, entity, action.name) : handler;
+}
+
+interface Drive {
+  readonly call: Call;
+  readonly session: Session;
+  readonly keepAnswer: KeepAnswer | null;
+}
+
+async function drive(bound: Bound, driving: Drive): Promise<Answer> {
+  const { call, session, keepAnswer } = driving;
+  if (bound.mode === "writes") return write(await bound.begin(call), driving);
+  const answer = await bound.run(call);
+  return keepAnswer ? keepAnswer(session, answer) : answer;
+}
+
+async function write(work: Write, driving: Drive): Promise<Answer> {
+  const { session, keepAnswer } = driving;
+  const store = async (queries: Queries): Promise<Answer> => {
+    const answer = await work.run(queries);
+    return keepAnswer ? keepAnswer(queries, answer) : answer;
+  };
+  try {
+    return await (work.isOneStatement && !keepAnswer ? store(session) : session.tx(store));
+  } catch (error) {
+    const other = work.instead?.(error) ?? null;
+    if (other === null) throw error;
+    return write(other, driving);
+  }
+}
+
+/** The error without the names of columns that the caller neither sees nor sent; a constraint may be about any column. */
+function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
+  const { write: plan, composite } = entity;
+  if (!(error instanceof AppError) || error.errors === undefined || plan === null) return error;
+  // A handler says what the operator wants to be said.
+  if (error.kind === "rejectedByHook") return error;
+  // A composite's header stands inside of its body, and its details are seen to where they are written.
+  const header = composite && body[plan.table.name];
+  const sent = isObject(header) ? header : body;
+  const isKnown = (name: string) =>
+    plan.shown.has(name) ||
+    (plan.writable.has(name) && Object.hasOwn(sent, name)) ||
+    composite?.details.some(({ table }) => isOfDetails(name, table.name));
+  const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
+  if (known.length === Object.keys(error.errors).length) return error;
+  const errors = known.length > 0 ? Object.fromEntries(known) : undefined;
+  return new AppError(error.kind, error.message, { ...(errors && { errors }), cause: error });
+}

@@ -1,0 +1,43 @@
+/**
+ * What the configuration lets a caller see and touch: rows as a scope, columns as names. `core/bind.ts` asks once for each call; no action
+ * asks at all.
+ */
+import type { Entity } from "../entity.ts";
+import type { Caller } from "./caller.ts";
+import { type Scope, wholeScope } from "./scope.ts";
+
+/** Columns that a caller does not get, of one entity. */
+export interface FieldRights {
+  /** Equal for equal rights: one view of the entity is compiled for each. Empty: nothing is kept from the caller. */
+  readonly key: string;
+  /** Never shown, filtered, sorted, searched or aggregated. */
+  readonly hidden: ReadonlySet<string>;
+  /** Never written. */
+  readonly readOnly: ReadonlySet<string>;
+}
+
+/** What is asked about. */
+export interface Asked {
+  readonly entity: Entity;
+  /** The action's name, as in the URL. */
+  readonly action: string;
+}
+
+export interface Access {
+  scopeOf(caller: Caller, asked: Asked): Scope;
+  /** Depends on the caller's roles alone, and has few different answers for each entity. */
+  fieldsOf(caller: Caller, asked: Asked): FieldRights;
+}
+
+/** All fields. */
+export const allFields: FieldRights = Object.freeze({
+  key: "",
+  hidden: new Set<string>(),
+  readOnly: new Set<string>(),
+});
+
+/** Everybody sees and touches everything: a project without access rules. */
+export const openAccess: Access = Object.freeze({
+  scopeOf: () => wholeScope,
+  fieldsOf: () => allFields,
+});

@@ -1,0 +1,149 @@
+/**
+ * An entity as a caller may see it: the same plans without the columns that are hidden from the caller, and with those it may not write
+ * taken out of what a body can set. Made once for each set of rights; actions get a view and know no difference.
+ */
+import { deepFreeze } from "../config/freeze.ts";
+import type { Column, Columns } from "../column.ts";
+import type {
+  AdjustPlan,
+  AggregatePlan,
+  Entity,
+  ExportPlan,
+  GridPlan,
+  ImportPlan,
+  LookupPlan,
+  ReadPlan,
+  WritePlan,
+} from "../entity.ts";
+import { headingKey } from "../jobs/import-columns.ts";
+import type { FieldRights } from "./access.ts";
+
+export interface Views {
+  /** The entity itself where the rights take nothing away. */
+  viewFor(rights: FieldRights): Entity;
+}
+
+export function createViews(entity: Entity): Views {
+  const views = new Map<string, Entity>([["", entity]]);
+  return {
+    viewFor(rights) {
+      const known = views.get(rights.key);
+      if (known) return known;
+      const view = deepFreeze(viewOf(entity, rights));
+      views.set(rights.key, view);
+      return view;
+    },
+  };
+}
+
+function viewOf(entity: Entity, rights: FieldRights): Entity {
+  const seen = hiding(rights);
+  const write = entity.write && writeView(entity.write, rights);
+  return {
+    ...entity,
+    // Answers that are kept for one view are no answers for another.
+    definition: JSON.stringify([entity.definition, rights.key]),
+    read: entity.read && readView(entity.read, seen),
+    write,
+    adjust: entity.adjust && adjustView(entity.adjust, rights),
+    lookup: entity.lookup && lookupView(entity.lookup, seen),
+    aggregate: entity.aggregate && aggregateView(entity.aggregate, seen),
+    grid: entity.grid && gridView(entity.grid, seen),
+    composite: entity.composite && {
+      ...entity.composite,
+      writable: without(entity.composite.writable, rights.readOnly),
+    },
+    export: entity.export && exportView(entity.export, seen),
+    importing: entity.importing && write && importView(entity.importing, { write, rights }),
+  };
+}
+
+/** What is left of columns when the hidden ones are gone. */
+interface Seen {
+  all(columns: Columns): Columns;
+  list(columns: readonly Column[]): readonly Column[];
+  /** Null for a column that is hidden. A joined text is hidden with any of its parts. */
+  one(column: Column | null): Column | null;
+}
+
+function hiding({ hidden }: FieldRights): Seen {
+  const isSeen = (column: Column): boolean =>
+    !hidden.has(column.name) &&
+    (column.parts ?? []).every((part) => typeof part === "string" || isSeen(part));
+  return {
+    all: (columns) => without(columns, hidden),
+    list: (columns) => columns.filter(isSeen),
+    one: (column) => (column !== null && isSeen(column) ? column : null),
+  };
+}
+
+const without = (columns: Columns, names: ReadonlySet<string>): Columns =>
+  new Map([...columns].filter(([name]) => !names.has(name)));
+
+/** The key goes on naming records and ending every order, whether it is shown or not. */
+const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
+  ...plan,
+  columns: seen.all(plan.columns),
+  updatedAt: seen.one(plan.updatedAt),
+  createdAt: seen.one(plan.createdAt),
+});
+
+const writeView = (plan: WritePlan, { hidden, readOnly }: FieldRights): WritePlan => ({
+  ...plan,
+  shown: without(plan.shown, hidden),
+  writable: without(plan.writable, readOnly),
+});
+
+function adjustView(plan: AdjustPlan, { hidden, readOnly }: FieldRights): AdjustPlan {
+  const fields = [...plan.fields].filter(([name]) => !hidden.has(name) && !readOnly.has(name));
+  return { ...plan, fields: new Map(fields) };
+}
+
+function lookupView(plan: LookupPlan, seen: Seen): LookupPlan | null {
+  const [id, text] = [seen.one(plan.id), seen.one(plan.text)];
+  return id && text && { ...plan, id, text, columns: seen.all(plan.columns) };
+}
+
+const aggregateView = (plan: AggregatePlan, seen: Seen): AggregatePlan => ({
+  ...plan,
+  columns: seen.all(plan.columns),
+});
+
+function gridView(plan: GridPlan, seen: Seen): GridPlan {
+  const columns = seen.all(plan.columns);
+  return {
+    ...plan,
+    columns,
+    searched: seen.all(plan.searched),
+    paneColumns: seen.list(plan.paneColumns),
+    builderColumns: seen.list(plan.builderColumns),
+    listColumns: seen.list(plan.listColumns),
+    nestedNames: new Map([...plan.nestedNames].filter(([name]) => columns.has(name))),
+    rowId: seen.one(plan.rowId),
+  };
+}
+
+const exportView = (plan: ExportPlan, seen: Seen): ExportPlan => ({
+  ...plan,
+  columns: seen.all(plan.columns),
+  exported: plan.exported.filter(({ column }) => seen.one(column) !== null),
+});
+
+function importView(
+  plan: ImportPlan,
+  { write, rights }: { write: WritePlan; rights: FieldRights },
+): ImportPlan {
+  const closed = new Set(
+    [...plan.headings].flatMap(([heading, target]) => {
+      const column = "target" in target ? target.target : target;
+      return rights.readOnly.has(column.name) ? [heading] : [];
+    }),
+  );
+  return {
+    ...plan,
+    write,
+    headings: new Map([...plan.headings].filter(([heading]) => !closed.has(heading))),
+    template: plan.template.filter((heading) => !closed.has(headingKey(heading))),
+    required: plan.required.filter(({ name }) => !rights.readOnly.has(name)),
+  };
+}

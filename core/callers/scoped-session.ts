@@ -1,0 +1,246 @@
+/**
+ * Puts a caller's scope into every statement before `db` sees it: reads, counts, changes and deletions get its condition, joined tables
+ * theirs, and what was written is looked at once more, so that no row leaves the scope. The only place that makes `Narrowed`
+ * statements; the ways past it are named in `passages.ts`.
+ */
+import type { Column, Source, Table } from "../column.ts";
+import { AppError } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { comparand } from "../lists/where.ts";
+import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../ports.ts";
+import {
+  type Aggregate,
+  allOf,
+  type Assignment,
+  type Calculate,
+  type Condition,
+  type Count,
+  type Delete,
+  type Insert,
+  type Narrowed,
+  type Scalar,
+  type Select,
+  sourceOf,
+  type UpdateMany,
+  type UpdateOne,
+} from "../statement.ts";
+import type { Passage } from "./passages.ts";
+import type { Scope } from "./scope.ts";
+import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
+
+/** The session, narrowed to the scope. Where nothing is narrowed it is the session itself: that costs nothing. */
+export function scopedSession(session: DbSession, scope: Scope): Session {
+  return scope.isWhole ? (session as unknown as Session) : new ScopedSession(session, scope);
+}
+
+/** The same queries without their scope. `_passage` says in the list why that is safe. */
+export function past(queries: Pick<Queries, "one">, _passage: Passage): UnscopedQueries {
+  return (queries instanceof ScopedQueries ? queries.unscoped : queries) as UnscopedQueries;
+}
+
+/** Whether there may be rows that the queries do not see. */
+export const isScoped = (queries: Queries): boolean => queries instanceof ScopedQueries;
+
+const narrowed = <Statement>(statement: Statement): Narrowed<Statement> =>
+  statement as Narrowed<Statement>;
+
+interface Sourced {
+  readonly source: Source;
+  readonly where: Condition | null;
+}
+
+const narrowTo = <Asked extends Sourced>(scope: Scope, statement: Asked): Narrowed<Asked> =>
+  narrowed({ ...statement, where: allOf(statement.where, scope.rowsOf(statement.source)) });
+
+class ScopedQueries implements Queries {
+  protected readonly queries: DbQueries;
+  protected readonly scope: Scope;
+
+  constructor(queries: DbQueries, scope: Scope) {
+    this.queries = queries;
+    this.scope = scope;
+  }
+
+  get unscoped(): UnscopedQueries {
+    return this.queries as unknown as UnscopedQueries;
+  }
+
+  all(select: Select): Promise<Row[]> {
+    return this.queries.all(this.narrow(select));
+  }
+
+  one(select: Select): Promise<Row | null> {
+    return this.queries.one(this.narrow(select));
+  }
+
+  count(count: Count): Promise<number> {
+    return this.queries.count(this.narrow(count));
+  }
+
+  estimate(count: Count): Promise<number | null> {
+    return this.queries.estimate(this.narrow(count));
+  }
+
+  aggregate(aggregate: Aggregate): Promise<Row[]> {
+    if (aggregate.joins.length === 0) return this.queries.aggregate(this.narrow(aggregate));
+    // Before the join: a condition after it would take rows from an outer join, or leave some in.
+    const joins = aggregate.joins.map((join) => ({
+      ...join,
+      rows: allOf(join.rows, this.scope.rowsOf(join.source)),
+    }));
+    const rows = allOf(aggregate.rows, this.scope.rowsOf(aggregate.source));
+    return this.queries.aggregate(narrowed({ ...aggregate, rows, joins }));
+  }
+
+  async insert(insert: Insert): Promise<Row[]> {
+    const within = this.within(insert.table);
+    if (within === null) return this.queries.insert(narrowed(insert));
+    const { table, key, columns, rows, returning } = insert;
+    const answered = [...new Set([...returning, key])];
+    const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
+    const at = columns.indexOf(key);
+    const keys = stored.map((row, index) =>
+      at >= 0 ? rows[index]![at]! : comparand(key, row[key.name]),
+    );
+    await this.mustLieWithin({ table, key, keys }, within);
+    if (!returning.includes(key)) for (const row of stored) delete row[key.name];
+    return stored;
+  }
+
+  async updateOne(update: UpdateOne): Promise<Row | null> {
+    const { table, key, keyValue, guard, set } = update;
+    const within = this.within(table);
+    const row = await this.queries.updateOne(narrowed({ ...update, guard: allOf(guard, within) }));
+    if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
+    const moved = set.find((change) => change.kind === "set" && change.column === key);
+    const keys = [moved?.kind === "set" ? moved.value : keyValue];
+    await this.mustLieWithin({ table, key, keys }, within);
+    return row;
+  }
+
+  async updateMany(update: UpdateMany): Promise<number> {
+    const { table, key, columns, rows, guard, set } = update;
+    const within = this.within(table);
+    const matched = await this.queries.updateMany(
+      narrowed({ ...update, guard: allOf(guard, within) }),
+    );
+    if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
+    await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
+    return matched;
+  }
+
+  calculate(statement: Calculate): Promise<void> {
+    const where = allOf(statement.where, this.within(statement.table))!;
+    return this.queries.calculate(narrowed({ ...statement, where }));
+  }
+
+  delete(statement: Delete): Promise<Row[]> {
+    const where = allOf(statement.where, this.within(statement.table))!;
+    return this.queries.delete(narrowed({ ...statement, where }));
+  }
+
+  private narrow<Asked extends Sourced>(statement: Asked): Narrowed<Asked> {
+    return narrowTo(this.scope, statement);
+  }
+
+  /** The rows of the table that lie in the scope; null = all. */
+  protected within(table: Table): Condition | null {
+    return this.scope.rowsOf(sourceOf(table));
+  }
+
+  /** Rejects with `forbidden`, which undoes the transaction, unless all rows with these keys lie in the scope. */
+  private async mustLieWithin(
+    { table, key, keys }: { table: Table; key: Column; keys: readonly Scalar[] },
+    within: Condition,
+  ): Promise<void> {
+    for (let at = 0; at < keys.length; at += limits.inValuesMax) {
+      const values = keys.slice(at, at + limits.inValuesMax);
+      const among: Condition = { kind: "in", column: key, values, negated: false };
+      const where = allOf(among, within);
+      const inside = await this.queries.count(
+        narrowed({ kind: "count", source: sourceOf(table), where }),
+      );
+      if (inside !== new Set(values.map(String)).size)
+        throw new AppError("forbidden", "The record would lie outside of what you may access");
+    }
+  }
+}
+
+class ScopedTransaction extends ScopedQueries implements Transaction {
+  private readonly tx: DbTransaction;
+
+  constructor(tx: DbTransaction, scope: Scope) {
+    super(tx, scope);
+    this.tx = tx;
+  }
+
+  part<T>(work: () => Promise<T>): Promise<T> {
+    return this.tx.part(work);
+  }
+}
+
+class ScopedSession extends ScopedQueries implements Session {
+  private readonly session: DbSession;
+
+  constructor(session: DbSession, scope: Scope) {
+    super(session, scope);
+    this.session = session;
+  }
+
+  get written(): ReadonlySet<Table | "unknown"> {
+    return this.session.written;
+  }
+
+  tx<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options?: { alone?: Table | undefined },
+  ): Promise<T> {
+    return this.session.tx((tx) => work(new ScopedTransaction(tx, this.scope)), options);
+  }
+
+  snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.session.snapshot((queries) => work(new ScopedQueries(queries, this.scope)));
+  }
+
+  ledger(name: LedgerName): Promise<Table> {
+    return this.session.ledger(name);
+  }
+
+  stream(select: Select, options: { batchRows: number }): AsyncIterable<Row[]> {
+    return this.session.stream(narrowTo(this.scope, select), options);
+  }
+
+  longSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const { scope } = this;
+    return this.session.longSnapshot((snapshot) =>
+      work({
+        count: (count) => snapshot.count(narrowTo(scope, count)),
+        stream: (select, options) => snapshot.stream(narrowTo(scope, select), options),
+      }),
+    );
+  }
+
+  // A write that is looked at once more is two statements.
+  override insert(insert: Insert): Promise<Row[]> {
+    if (this.within(insert.table) === null) return super.insert(insert);
+    return this.tx((tx) => tx.insert(insert));
+  }
+
+  override updateOne(update: UpdateOne): Promise<Row | null> {
+    if (this.within(update.table) === null) return super.updateOne(update);
+    return this.tx((tx) => tx.updateOne(update));
+  }
+
+  override updateMany(update: UpdateMany): Promise<number> {
+    if (this.within(update.table) === null) return super.updateMany(update);
+    return this.tx((tx) => tx.updateMany(update));
+  }
+}
+
+const columnOf = ({ column }: Assignment): Column => column;
+
+/** Whether a change of these columns can take a row out of the scope. */
+const mayMove = (columns: readonly Column[], within: Condition): boolean =>
+  "members" in within
+    ? within.members.some((member) => mayMove(columns, member))
+    : columns.some(({ name }) => name === within.column.name);
