@@ -35,6 +35,8 @@ import {
   type UpdateOne,
 } from "../statement.ts";
 import { closest } from "../closest.ts";
+import { adjustSchema } from "../writes/adjust-schema.ts";
+import { writeAnswerSchema } from "../writes/record-schema.ts";
 
 interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;
@@ -48,16 +50,27 @@ interface Change {
 
 export const adjust = defineAction<AdjustNeeds>({
   name: "adjust",
+  summary: "Adds to numeric fields of one record, so that concurrent calls lose nothing.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "adjustConfig", "auditColumns"],
+  headers: ["If-Match", "X-Lock-Token", "Idempotency-Key"],
+  errors: [
+    "validationFailed",
+    "foreignKeyMissing",
+    "duplicateEntry",
+    "constraintViolation",
+    "rejectedByHook",
+  ],
   takesOptions: true,
   takesEmptyBody: false,
-  isRepeatable: true,
 
   needs(entity) {
     const plan = recordPlan(entity);
     return plan && entity.adjust && { ...plan, adjust: entity.adjust };
   },
+  input: (plan) => adjustSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
 
   begin(call, plan) {
     return beginChange(call, plan, {

@@ -35,6 +35,7 @@ import type { Row } from "../ports.ts";
 import { createAudit, newKey, readBack } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
 import { comparand } from "../lists/where.ts";
+import { createCompositeSchema, createdCompositeSchema } from "../writes/composite-schema.ts";
 
 /** A body that was checked. */
 interface NewComposite {
@@ -47,12 +48,17 @@ interface NewComposite {
 
 export const createComposite = defineAction<CompositeNeeds>({
   name: "create-composite",
+  summary: "Stores a header with its details, all or nothing.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "masterDetail", "transactions"],
+  headers: ["Idempotency-Key"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "rejectedByHook"],
   takesOptions: true,
   takesEmptyBody: false,
-  isRepeatable: true,
   needs: compositeNeeds,
+  input: (plan, { entity }) => createCompositeSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 201, schema: createdCompositeSchema(plan, entity) }),
 
   begin(given, plan) {
     const call = atOneTime(given);

@@ -5,14 +5,27 @@ import type { Queries } from "../callers/session.ts";
 import type { Row } from "../ports.ts";
 import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
+import { updateSchema, writeAnswerSchema } from "../writes/record-schema.ts";
 
 export const update = defineAction<RecordPlan>({
   name: "update",
+  summary: "Changes fields of one record.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "auditColumns"],
+  headers: ["If-Match", "X-Lock-Token"],
+  errors: [
+    "validationFailed",
+    "foreignKeyMissing",
+    "duplicateEntry",
+    "foreignKeyInUse",
+    "rejectedByHook",
+  ],
   takesOptions: true,
   takesEmptyBody: false,
   needs: recordPlan,
+  input: (plan, { entity }) => updateSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
 
   begin(call, plan) {
     return beginChange(call, plan, {

@@ -1,10 +1,13 @@
 /** What requests and answers say of jobs and their files, as JSON Schemas; the same for every entity. */
 import type { JsonSchema } from "../json-schema.ts";
 import { closedObject, wholeObject } from "../json-shapes.ts";
+import { exportMediaTypes } from "../lists/export-list.ts";
 import type { JobKind } from "../ports.ts";
 
-export const workbookMediaType =
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+export const workbookMediaType = exportMediaTypes.xlsx;
+
+/** The multipart body of import-upload. */
+export const uploadSchema: JsonSchema = wholeObject({ file: { type: "string", format: "binary" } });
 
 /** The id of a job of one of these kinds. */
 export const jobIdSchema = (...kinds: readonly JobKind[]): JsonSchema => idSchema(...kinds);

@@ -42,8 +42,7 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
 /** `method` GET: the answer repeats the search. */
 export function lookupAnswerSchema(
   { columns }: LookupPlan,
-  { settings }: Entity,
-  method: "GET" | "POST",
+  { entity: { settings }, method }: { entity: Entity; method: "GET" | "POST" },
 ): JsonSchema {
   const item = closedObject(
     {

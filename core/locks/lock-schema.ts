@@ -1,16 +1,43 @@
 /** Bodies and answers of the lock actions as JSON Schemas of one entity. */
-import type { JsonSchema } from "../json-schema.ts";
+import type { Entity } from "../entity.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
 import { anyOf, closedObject, wholeObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import { alike } from "../lists/where-schema.ts";
 import type { LockPlan } from "./lock-keys.ts";
 
-/** What every body names: the records, and perhaps the endpoint. */
-export const lockKeyMembers = (
+/** The records, and perhaps the endpoint: all of lock/status, and a part of the others. */
+export const lockKeysSchema = (plan: LockPlan, entity: Entity): JsonSchema =>
+  closedObject(membersOf(plan, entity), ["lock_keys"]);
+
+/** With the token of an earlier answer it starts the time of its locks anew. */
+export function acquireSchema(plan: LockPlan, entity: Entity): JsonSchema {
+  const { lockTtlSecondsMax: maximum } = entity.settings;
+  const ttl: JsonSchema = {
+    type: ["integer", "null"],
+    minimum: 1,
+    maximum,
+    default: Math.min(limits.lockTtlSecondsDefault, maximum),
+  };
+  const owner: JsonSchema = { type: ["string", "null"], maxLength: limits.lockOwnerLengthMax };
+  const members = membersOf(plan, entity);
+  return closedObject({ ...members, ttl, owner, lock_token: orNull(tokenSchema) }, ["lock_keys"]);
+}
+
+export const releaseSchema = (plan: LockPlan, entity: Entity): JsonSchema =>
+  closedObject({ ...membersOf(plan, entity), lock_token: tokenSchema }, [
+    "lock_keys",
+    "lock_token",
+  ]);
+
+/** As lock/acquire answered it. */
+const tokenSchema: JsonSchema = { type: "string", minLength: 1 };
+
+const membersOf = (
   { columns }: LockPlan,
-  endpoint: string,
+  { name }: Pick<Entity, "name">,
 ): Record<string, JsonSchema> => ({
-  resource: { const: endpoint },
+  resource: { const: name },
   lock_keys: {
     type: "array",
     minItems: 1,
@@ -21,22 +48,6 @@ export const lockKeyMembers = (
       ),
     ),
   },
-});
-
-/** As lock/acquire answered it. */
-export const lockTokenSchema: JsonSchema = { type: "string", minLength: 1 };
-
-export const lockOwnerSchema: JsonSchema = {
-  type: ["string", "null"],
-  maxLength: limits.lockOwnerLengthMax,
-};
-
-/** `ttlSecondsMax`: the project's largest. */
-export const lockTtlSchema = (ttlSecondsMax: number): JsonSchema => ({
-  type: ["integer", "null"],
-  minimum: 1,
-  maximum: ttlSecondsMax,
-  default: Math.min(limits.lockTtlSecondsDefault, ttlSecondsMax),
 });
 
 const shownKey = { key: { type: "string" }, value: {} } as const;

@@ -7,6 +7,7 @@ import { acceptedSchema, comparedSchema, shownSchema } from "../values/schemas.t
 import type { Entity, RequestSettings } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { closedObject, wholeObject } from "../json-shapes.ts";
+import { equalitiesSchema } from "../lists/where-schema.ts";
 import { hasHandlers } from "./events.ts";
 import { mustSendKey, type RecordPlan } from "./record.ts";
 
@@ -105,3 +106,16 @@ export function readOnlySchemas(
   const others = shown.flatMap((columns) => [...columns.keys()]).filter((name) => !own.has(name));
   return Object.fromEntries(others.map((name) => [name, { readOnly: true }]));
 }
+
+/** What delete takes: conditions that name the records. */
+export const deleteSchema = ({ write: { shown } }: RecordPlan): JsonSchema =>
+  closedObject({ where: equalitiesSchema(shown) }, ["where"]);
+
+export const deleteAnswerSchema = ({ write }: RecordPlan, { settings }: Entity): JsonSchema =>
+  wholeObject({
+    message: { type: "string" },
+    data: wholeObject({
+      deleted_count: { type: "integer", minimum: 1 },
+      deleted_items: { type: "array", items: recordSchema(write.shown, settings) },
+    }),
+  });
