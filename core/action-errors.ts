@@ -1,5 +1,6 @@
 /** Which errors any action can give, and which come with the headers that an action respects. `action.ts` adds an action's own. */
 import type { ErrorKind } from "./errors.ts";
+import type { EventName } from "./hook.ts";
 
 /** Headers of a request that change what an action does. */
 export type RequestHeader = "X-Request-Mode" | "If-Match" | "X-Lock-Token" | "Idempotency-Key";
@@ -23,9 +24,17 @@ const errorsOfHeaders: Readonly<Record<RequestHeader, readonly ErrorKind[]>> = {
   "Idempotency-Key": ["invalidParameter", "requestInProgress", "idempotencyKeyReused"],
 };
 
-/** All errors of an action. */
-export const errorsWith = (
-  own: readonly ErrorKind[],
-  headers: readonly RequestHeader[],
-): ReadonlySet<ErrorKind> =>
-  new Set([...errorsOfEveryAction, ...own, ...headers.flatMap((name) => errorsOfHeaders[name])]);
+/** `errors`: those of the action itself. */
+export function allErrors({
+  errors,
+  headers = [],
+  events = [],
+}: {
+  errors: readonly ErrorKind[];
+  headers?: readonly RequestHeader[];
+  events?: readonly EventName[];
+}): ReadonlySet<ErrorKind> {
+  const ofHandlers: readonly ErrorKind[] = events.length > 0 ? ["rejectedByHook"] : [];
+  const ofHeaders = headers.flatMap((name) => errorsOfHeaders[name]);
+  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofHandlers]);
+}

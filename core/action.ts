@@ -5,9 +5,10 @@
 import type { ProjectCache } from "./cache.ts";
 import type { Caller } from "./callers/caller.ts";
 import type { Queries, ReadSession } from "./callers/session.ts";
-import { errorsWith, type RequestHeader } from "./action-errors.ts";
+import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Entity } from "./entity.ts";
 import { type ErrorKind, invalidPayload } from "./errors.ts";
+import type { EventName } from "./hook.ts";
 import { isObject, type Json } from "./json.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
@@ -157,7 +158,9 @@ interface Described<Needs> {
   readonly requires: readonly Requirement[];
   /** Headers that change what it does. */
   readonly headers?: readonly RequestHeader[];
-  /** What it refuses a request with, besides `errorsOfEveryAction` and what its headers bring. */
+  /** Those whose handlers run in its transaction. Absent: none. */
+  readonly events?: readonly EventName[];
+  /** What it refuses a request with, besides `errorsOfEveryAction` and what its headers and handlers bring. */
   readonly errors: readonly ErrorKind[];
   /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
   readonly showsColumns?: boolean;
@@ -219,6 +222,7 @@ export interface Action {
   readonly follows: string | null;
   readonly requires: ReadonlySet<Requirement>;
   readonly headers: ReadonlySet<RequestHeader>;
+  readonly events: readonly EventName[];
   /** All of them, those of every action included. */
   readonly errors: ReadonlySet<ErrorKind>;
   readonly showsColumns: boolean;
@@ -256,7 +260,7 @@ interface BoundWrite {
 }
 
 export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
-  const { name, mode, headers = [], besideErrors } = definition;
+  const { name, mode, headers = [], events = [], besideErrors } = definition;
   const input = (needs: Needs, about: About): JsonSchema => {
     const schema = definition.input(needs, about);
     return definition.takesEmptyBody ? schema : { ...schema, minProperties: 1 };
@@ -270,7 +274,8 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     follows: definition.follows ?? null,
     requires: new Set(definition.requires),
     headers: new Set(headers),
-    errors: errorsWith(definition.errors, headers),
+    events,
+    errors: allErrors(definition),
     showsColumns: definition.showsColumns ?? false,
     takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,

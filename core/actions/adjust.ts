@@ -55,13 +55,8 @@ export const adjust = defineAction<AdjustNeeds>({
   methods: ["POST"],
   requires: ["key", "adjustConfig", "auditColumns"],
   headers: ["If-Match", "X-Lock-Token", "Idempotency-Key"],
-  errors: [
-    "validationFailed",
-    "foreignKeyMissing",
-    "duplicateEntry",
-    "constraintViolation",
-    "rejectedByHook",
-  ],
+  events: ["onBeforeAdjust", "onAfterAdjust"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   takesOptions: true,
   takesEmptyBody: false,
 

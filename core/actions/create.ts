@@ -13,7 +13,8 @@ export const create = defineAction<CreatePlan>({
   methods: ["POST"],
   requires: ["key", "auditColumns"],
   headers: ["Idempotency-Key"],
-  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "rejectedByHook"],
+  events: ["onBeforeInsert", "onAfterInsert"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
   takesOptions: true,
   takesEmptyBody: false,
 

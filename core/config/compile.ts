@@ -3,6 +3,7 @@
  * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
  * Called at start by `app/wire.ts`, once per project.
  */
+import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
 import type { FieldRule } from "../writes/field-rule.ts";
@@ -35,8 +36,6 @@ export interface Compiled {
 }
 
 export interface CompileOptions {
-  /** Names of the actions that are built; others may be switched on, and are named in the notices. */
-  readonly actions: ReadonlySet<string>;
   /** Absent: no file of handlers can be loaded. */
   readonly importComponent?: ImportComponent | undefined;
 }
@@ -49,13 +48,13 @@ const noComponents: ImportComponent = async () => {
 export async function compileProject(
   config: ProjectConfig,
   catalog: Catalog,
-  { actions, importComponent = noComponents }: CompileOptions,
+  { importComponent = noComponents }: CompileOptions = {},
 ): Promise<Compiled> {
   const asked = remembering(catalog);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
-      return { survey, ...(await compileEntity(survey, endpoint, { actions, importComponent })) };
+      return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
@@ -76,17 +75,10 @@ export async function compileProject(
 async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
-  { actions: built, importComponent }: CompileOptions & { importComponent: ImportComponent },
+  importComponent: ImportComponent,
 ): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
   const { payload } = survey;
-  const enabled = new Set(
-    Object.entries(payload.action).flatMap(([name, on]) => (on === true ? [name] : [])),
-  );
-  for (const name of enabled)
-    if (!built.has(name)) survey.notice(`action ${name} is not available in this version`);
-  // Whoever may change a status may ask which can follow, unless the configuration says no.
-  if (enabled.has("change-status") && payload.action["next-statuses"] !== false)
-    enabled.add("next-statuses");
+  const enabled = new Set(switchedOn(payload.action));
   refuseUnsafe(survey);
 
   const found =
@@ -133,7 +125,7 @@ async function compileEntity(
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
   const handlers = await handlersOf(survey, table, importComponent);
-  checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
+  checkActions(survey, { found, hasReading: foundReading !== null, write });
 
   const entity: Entity = {
     project: survey.project,

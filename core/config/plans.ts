@@ -3,6 +3,7 @@
  * cascading delete may do. Each function answers null where the configuration does not ask for the part, or has a
  * fault there, which then stands in the survey.
  */
+import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../decimal.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
@@ -114,9 +115,7 @@ export function fitsAudit(property: keyof AuditColumns, column: Column): boolean
 /** The audit columns that there are and that can hold what the service puts there. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
-  const isFilled = ["create", "update", "adjust", "change-status", "import-commit"].some(
-    (name) => action[name] === true,
-  );
+  const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
     if (names === false) return null;
     const given = names[property];
