@@ -18,7 +18,15 @@ import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
-import { adjustOf, auditOf, forEverybody, readingOf, scopeOf, type Reading } from "./plans.ts";
+import {
+  adjustOf,
+  auditOf,
+  forEverybody,
+  keepsTimes,
+  readingOf,
+  scopeOf,
+  type Reading,
+} from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
@@ -209,7 +217,7 @@ function readPlan(
   const names = survey.payload.auditColumns;
   const stamp = (name: string): Column | null => {
     const column = names === false ? null : (reading.columns.get(name) ?? null);
-    return column?.type === "timestamp" || column?.type === "text" ? column : null;
+    return column && keepsTimes(column) ? column : null;
   };
   return {
     source: reading.source,

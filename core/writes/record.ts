@@ -13,6 +13,7 @@ import type { Queries, Row } from "../ports.ts";
 import type { Rules } from "./rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
 import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { comparand, mayHold } from "../lists/where.ts";
 
 /** What create, update and adjust need. */
@@ -51,9 +52,9 @@ export function newKey(
     Object.assign(errors, checked.errors);
     return checked.values.get(key) ?? null;
   }
-  const isTextual = key.type === "text" || key.type === "uuid";
-  if (!isTextual && (key.generated === "identity" || key.hasDefault)) return null;
-  const made = isTextual ? accept(key, newId()) : null;
+  const { takesNewId } = columnTypes[key.type];
+  if (!takesNewId && (key.generated === "identity" || key.hasDefault)) return null;
+  const made = takesNewId ? accept(key, newId()) : null;
   if (made?.ok) return made.value;
   errors[key.name] = ["is required"];
   return null;
@@ -119,8 +120,8 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
     column,
     value,
   }));
-  if (updatedAt?.type === "timestamp") {
-    const after = createdAt?.type === "timestamp" ? createdAt : null;
+  if (updatedAt && columnTypes[updatedAt.type].isInstant) {
+    const after = createdAt && columnTypes[createdAt.type].isInstant ? createdAt : null;
     assignments.push({ kind: "stamp", column: updatedAt, after, now: call.now() });
   } else {
     setTime(values, updatedAt, call.now());
@@ -222,7 +223,8 @@ export async function lockRecord(
 
 function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
   if (!column) return;
-  if (column.type === "timestamp") values.set(column, cutFraction(now, column.fractionDigits));
+  if (columnTypes[column.type].isInstant)
+    values.set(column, cutFraction(now, column.fractionDigits));
   else values.set(column, now);
 }
 
