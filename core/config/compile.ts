@@ -5,9 +5,9 @@
  */
 import type { Column, Columns, Table } from "../column.ts";
 import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
-import type { FieldRule } from "../writes/field-rule.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../ports.ts";
-import { compileRules } from "../writes/rules.ts";
+import { compileRules } from "../rules/compile-rules.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";

@@ -5,8 +5,8 @@
  */
 import type { Column, Columns, Table } from "../column.ts";
 import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../entity.ts";
-import type { FieldRule } from "../writes/field-rule.ts";
-import { compileRules } from "../writes/rules.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
+import { compileRules } from "../rules/compile-rules.ts";
 import { compositeActions } from "./action-names.ts";
 import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
 import type { Path } from "./faults.ts";

@@ -10,7 +10,7 @@ import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../hook.ts";
 import type { Queries, Row } from "../ports.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
 import { accept, unlimited } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
