@@ -5,7 +5,7 @@
  */
 import type { Column, Columns, Source, Table } from "./column.ts";
 import type { Handlers } from "./hook.ts";
-import type { Rules } from "./writes/rules.ts";
+import type { Rules } from "./rules/compile-rules.ts";
 import type {
   AggregateFunction,
   Computation,

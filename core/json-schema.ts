@@ -39,6 +39,9 @@ export interface JsonSchema {
   readonly readOnly?: boolean;
 }
 
+/** Takes every JSON value. */
+export const anything: JsonSchema = {};
+
 /** The schema, and null besides. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: members, anyOf } = schema;
@@ -50,4 +53,53 @@ export function orNull(schema: JsonSchema): JsonSchema {
     ...(types.length > 0 && { type: [...new Set<JsonType>([...types, "null"])] }),
     ...(members && { enum: [...members, null] }),
   };
+}
+
+/** What both schemas take. Keywords that both have are joined where that is plain, else they stand in `allOf`. */
+export function narrowed(schema: JsonSchema, further: JsonSchema): JsonSchema {
+  const joined: JsonSchema = {
+    ...further,
+    ...schema,
+    ...(further.type !== undefined && { type: commonTypes(schema.type, further.type) }),
+    ...Object.fromEntries(
+      bounds.flatMap(([keyword, stricter]) => {
+        const values = [schema[keyword], further[keyword]].filter((value) => value !== undefined);
+        return values.length === 0 ? [] : [[keyword, stricter(...values)]];
+      }),
+    ),
+  };
+  const plain: readonly string[] = ["type", "allOf", ...bounds.map(([keyword]) => keyword)];
+  const apart = Object.entries(further).filter(
+    ([keyword]) => Object.hasOwn(schema, keyword) && !plain.includes(keyword),
+  );
+  const allOf = [
+    ...(schema.allOf ?? []),
+    ...(further.allOf ?? []),
+    ...apart.map((entry): JsonSchema => Object.fromEntries([entry])),
+  ];
+  return allOf.length === 0 ? joined : { ...joined, allOf };
+}
+
+/** Keywords of which the stricter value says what both say. */
+const bounds = [
+  ["minimum", Math.max],
+  ["exclusiveMinimum", Math.max],
+  ["minLength", Math.max],
+  ["minItems", Math.max],
+  ["maximum", Math.min],
+  ["exclusiveMaximum", Math.min],
+  ["maxLength", Math.min],
+  ["maxItems", Math.min],
+] as const;
+
+function commonTypes(
+  own: JsonSchema["type"],
+  further: JsonType | readonly JsonType[],
+): JsonType | readonly JsonType[] {
+  if (own === undefined) return further;
+  const asked = [further].flat();
+  const common = [own]
+    .flat()
+    .filter((type) => asked.includes(type) || (type === "integer" && asked.includes("number")));
+  return common.length === 1 ? common[0]! : common;
 }

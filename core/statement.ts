@@ -3,7 +3,7 @@
  * from values that `core/values/accept.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
 import type { Column, ColumnType, Source, Table } from "./column.ts";
-import type { Formula } from "./writes/formula.ts";
+import type { Formula } from "./writes/formula-tree.ts";
 
 /**
  * A value on its way into the database, in the one form for its column's type that `accept` in `core/values/accept.ts` makes:

@@ -11,7 +11,6 @@ import {
   isDemanded,
   type NewDetail,
   newDetail,
-  numberFor,
   placesOf,
   tried,
 } from "../writes/composite.ts";
@@ -36,6 +35,7 @@ import { createAudit, newKey, readBack } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
 import { comparand } from "../lists/where.ts";
 import { createCompositeSchema, createdCompositeSchema } from "../writes/composite-schema.ts";
+import { arithmeticOf, isExact } from "../values/arithmetic.ts";
 
 /** A body that was checked. */
 interface NewComposite {
@@ -124,8 +124,8 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
     values.set(column, value);
   // The header comes before its details, so there must be something until they are counted.
   for (const { column } of composite.details.flatMap(({ totals }) => totals)) {
-    const isNumber = column.type === "integer" || column.type === "decimal";
-    if (isNumber && isDemanded(column)) values.set(column, numberFor(column, "0"));
+    if (isExact(column) && isDemanded(column))
+      values.set(column, arithmeticOf(column).fromDigits("0"));
   }
   return values;
 }

@@ -7,7 +7,7 @@
 import { actionGroups, actionNames, actions } from "../actions.ts";
 import { faultAt, type Document } from "./document.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
-import { constraintNames } from "./rule-schema.ts";
+import { isRuleName } from "../rules/field-rules.ts";
 
 type Members = Record<string, unknown>;
 
@@ -173,8 +173,7 @@ function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["move
   const normal: Members = { constraints: { ...nested } };
   for (const [name, value] of Object.entries(rule)) {
     if (name === "constraints" || (harmless.rule as readonly string[]).includes(name)) continue;
-    const isConstraint =
-      constraintNames.includes(name.replace(/Message$/, "")) || name === "typeMessage";
+    const isConstraint = isRuleName(name.replace(/Message$/, "")) || name === "typeMessage";
     if (ruleProperties.includes(name) || !(isFlat || isConstraint) || Object.hasOwn(nested, name)) {
       normal[name] = value;
       continue;

@@ -6,9 +6,9 @@
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
-import type { FieldRule } from "../writes/field-rule.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../ports.ts";
-import { compileRules } from "../writes/rules.ts";
+import { compileRules } from "../rules/compile-rules.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";
@@ -19,7 +19,15 @@ import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
-import { adjustOf, auditOf, forEverybody, readingOf, scopeOf, type Reading } from "./plans.ts";
+import {
+  adjustOf,
+  auditOf,
+  forEverybody,
+  keepsTimes,
+  readingOf,
+  scopeOf,
+  type Reading,
+} from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
@@ -208,7 +216,7 @@ function readPlan(
   const names = survey.payload.auditColumns;
   const stamp = (name: string): Column | null => {
     const column = names === false ? null : (reading.columns.get(name) ?? null);
-    return column?.type === "timestamp" || column?.type === "text" ? column : null;
+    return column && keepsTimes(column) ? column : null;
   };
   return {
     source: reading.source,

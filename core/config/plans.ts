@@ -10,6 +10,7 @@ import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { allOf, sourceOf, type Condition } from "../statement.ts";
 import { parseWhere } from "../lists/where.ts";
+import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
@@ -104,12 +105,16 @@ export function scopeCondition(
 /** What the service writes into created_by and updated_by must fit. */
 const actorLengthMin = "Update from API".length;
 
+/** Whether the column can hold the time of a change: as an instant, or as its text. */
+export const keepsTimes = ({ type }: Column): boolean =>
+  columnTypes[type].isInstant || columnTypes[type].isText;
+
 /** Whether the column can hold what the service puts into that audit column. */
 export function fitsAudit(property: keyof AuditColumns, column: Column): boolean {
   if (column.generated !== "none") return false;
   return property.endsWith("At")
-    ? column.type === "timestamp" || column.type === "text"
-    : column.type === "text" && (column.lengthMax ?? Infinity) >= actorLengthMin;
+    ? keepsTimes(column)
+    : columnTypes[column.type].isText && (column.lengthMax ?? Infinity) >= actorLengthMin;
 }
 
 /** The audit columns that there are and that can hold what the service puts there. */
@@ -142,8 +147,6 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   };
 }
 
-const numericTypes: readonly string[] = ["integer", "decimal", "float"];
-
 /** The fields that adjust may change, with their minimum in exact digits. */
 export function adjustOf(
   survey: Survey,
@@ -162,7 +165,8 @@ export function adjustOf(
     if (column === null) continue;
     const isOwn =
       column === key || Object.values(audit).includes(column) || column.generated === "computed";
-    if (!numericTypes.includes(column.type) || isOwn) {
+    const { arithmetic } = columnTypes[column.type];
+    if (arithmetic === null || isOwn) {
       const found = isOwn
         ? "a column that the service or the database fills"
         : `a ${column.type} column`;
@@ -170,7 +174,7 @@ export function adjustOf(
       continue;
     }
     let least = min === undefined ? null : normalDecimal(String(min));
-    if (column.type === "integer" && least?.includes(".")) {
+    if (arithmetic.isWhole && least?.includes(".")) {
       survey.fault([...path, "min"], { expected: "a whole number, as the column holds" });
     }
     if (allowNegativeResult === false && (least === null || compareDecimals(least, "0") < 0))

@@ -6,7 +6,7 @@
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../column.ts";
 import type { ReadPlan, StatusHook, WorkflowPlan, WritePlan } from "../entity.ts";
-import type { Rules } from "../writes/rules.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
 import { type HookContext, hookOf } from "./hook-plan.ts";

@@ -4,7 +4,7 @@ import { closedObject } from "../json-shapes.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { limits } from "../limits.ts";
 import { countModes } from "./count.ts";
-import { hasOrder } from "./sort.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { nameSchema, patternSchema } from "./where-schema.ts";
 
 /** Names of columns; an empty list, or null, stands for all of them. */
@@ -13,7 +13,9 @@ export const selectSchema = (columns: Columns): JsonSchema =>
 
 /** Terms of the order, or null. `aliases`: further names of the direction. */
 export function sortSchema(columns: Columns, aliases: readonly string[] = []): JsonSchema {
-  const sortable = [...columns].filter(([, column]) => hasOrder(column)).map(([name]) => name);
+  const sortable = [...columns].flatMap(([name, { type }]) =>
+    columnTypes[type].isSorted ? [name] : [],
+  );
   return sortTermsSchema({ enum: sortable }, aliases);
 }
 

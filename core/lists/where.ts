@@ -11,6 +11,7 @@ import { limits } from "../limits.ts";
 import { type Comparison, type Condition, equals, type Scalar } from "../statement.ts";
 import { isLonger } from "../text.ts";
 import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
 
 const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
 
@@ -60,7 +61,7 @@ export function columnOf(name: string, columns: Columns, place: string): Column 
 
 /** The value in the form that its column is compared in. Lengths and digits beyond the column's own are fine in a comparison. */
 export function comparand(column: Column, value: unknown): Scalar {
-  if (column.type === "json" || column.type === "array") {
+  if (!columnTypes[column.type].isCompared) {
     throw invalidParameter(
       `Column "${column.name}" cannot be compared, only tested for IS NULL and IS NOT NULL`,
     );

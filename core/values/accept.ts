@@ -9,7 +9,7 @@ import { type Accepted, accepted } from "./type-definition.ts";
 
 const acceptedNull: Accepted = accepted(null);
 
-/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for `core/writes/rules.ts`. */
+/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for the rules. */
 export function accept(column: Column, value: unknown): Accepted {
   return value === null ? acceptedNull : columnTypes[column.type].accept(column, value);
 }

@@ -1,4 +1,5 @@
 /** Every type of column, each with all that there is to say of it. A new one is a file beside this, and a line here. */
+import type { ColumnType } from "../column.ts";
 import { booleanType } from "./boolean-type.ts";
 import { bytesType } from "./bytes-type.ts";
 import { dateType } from "./date-type.ts";
@@ -28,3 +29,10 @@ export const columnTypes: TypeDefinitions = {
   array: arrayType,
   other: otherType,
 };
+
+/** What `fieldValidation` calls the types. */
+export const ruleTypes: ReadonlyMap<string, ColumnType> = new Map(
+  Object.entries(columnTypes).flatMap(([type, { ruleNames }]) =>
+    ruleNames.map((name) => [name, type as ColumnType] as const),
+  ),
+);

@@ -57,16 +57,12 @@ const namesKey = ({ write: { key } }: WorkflowNeeds): JsonSchema =>
     : { anyOf: [{ required: [key.name] }, { required: ["id"] }] };
 
 /** The statuses that some status may change to; where any may follow, what the column takes of texts. */
-function statusSchema(
-  { fields, status, transitions }: WorkflowPlan,
-  { rules }: Entity,
-): JsonSchema {
+function statusSchema({ status, transitions }: WorkflowPlan, { rules }: Entity): JsonSchema {
   const targets = new Set([...(transitions?.values() ?? [])].flat());
   if (targets.size > 0) return { enum: [...targets] };
-  const { [status.name]: taken = {} } = rules.describe("update", fields).properties;
   return status.type === "integer"
     ? { ...text, pattern: "^-?[0-9]+$" }
-    : { ...taken, ...text, minLength: 1 };
+    : { ...rules.schemaOf(status), ...text, minLength: 1 };
 }
 
 /** Members of the body that stand in the texts of hooks as `{{requestData.<name>}}`. */

@@ -4,7 +4,7 @@ import type { AdjustField, AdjustPlan } from "../entity.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { anyOf, closedObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
 import type { RecordPlan } from "./record.ts";
 import { actorSchema, keySchema } from "./record-schema.ts";
 
@@ -58,14 +58,13 @@ const adjustmentsSchema = (
 
 /** A number other than zero, no larger than the column holds, with its digits. */
 function deltaSchema({ column }: AdjustField): JsonSchema {
-  const { arithmetic } = columnTypes[column.type];
-  const max = arithmetic?.rangeOf(column)?.max;
+  const max = arithmeticOf(column).rangeOf(column)?.max;
   const maximum = max === undefined ? Number.MAX_VALUE : numberBelow(max);
-  const scale = arithmetic?.isWhole === true ? 0 : arithmetic?.isExact ? column.scale : null;
-  const digits: JsonSchema =
-    scale === 0
-      ? { type: "integer" }
-      : { type: "number", ...(scale !== null && { multipleOf: Number(`1e-${scale}`) }) };
+  const scale = scaleOf(column);
+  const digits: JsonSchema = {
+    type: scale === 0 ? "integer" : "number",
+    ...(scale !== null && scale > 0 && { multipleOf: Number(`1e-${scale}`) }),
+  };
   return {
     anyOf: [
       { ...digits, exclusiveMinimum: 0, maximum },

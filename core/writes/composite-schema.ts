@@ -22,12 +22,12 @@ export function createCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
   const { write, composite } = plan;
   const { key, audit, table } = write;
   const mayBeCompleted = hasHandlers(entity, "onBeforeInsert");
-  const fields = entity.rules.describe("create", composite.writable);
-  const required = [...(mustSendKey(key) ? [key.name] : []), ...fields.required];
+  const { rules } = entity;
+  const required = [...(mustSendKey(key) ? [key.name] : []), ...rules.neededOf(composite.writable)];
   const header = closedObject(
     {
       [key.name]: newKeySchema(key, entity),
-      ...fields.properties,
+      ...rules.schemasOf(composite.writable),
       ...actorSchema(audit.createdBy),
       ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.createdBy]),
       ...detailsOf(composite, (detail) => listOf(newDetailSchema(detail, mayBeCompleted))),
@@ -49,7 +49,7 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
   const header = closedObject(
     {
       [key.name]: keySchema(key),
-      ...entity.rules.describe("update", composite.writable).properties,
+      ...entity.rules.schemasOf(composite.writable),
       ...actorSchema(audit.updatedBy),
       ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.updatedBy]),
       ...detailsOf(composite, (detail) =>
@@ -123,12 +123,11 @@ const readOnlyOf = ({ write, read }: CompositeNeeds, named: readonly (Column | n
 
 function newDetailSchema(detail: DetailPlan, mayBeCompleted: boolean): JsonSchema {
   const { key, rules, writable, audit } = detail;
-  const fields = rules.describe("create", writable);
-  const required = [...(mustSendKey(key) ? [key.name] : []), ...fields.required];
+  const required = [...(mustSendKey(key) ? [key.name] : []), ...rules.neededOf(writable)];
   return closedObject(
     {
       [key.name]: newKeySchema(key, detail),
-      ...fields.properties,
+      ...rules.schemasOf(writable),
       ...actorSchema(audit.createdBy),
       ...otherMembers(detail, [key, ...writable.values(), audit.createdBy]),
     },
@@ -141,7 +140,7 @@ function changedDetailSchema(detail: DetailPlan): JsonSchema {
   return closedObject(
     {
       [key.name]: keySchema(key),
-      ...rules.describe("update", writable).properties,
+      ...rules.schemasOf(writable),
       ...actorSchema(audit.updatedBy),
       ...otherMembers(detail, [key, ...writable.values(), audit.updatedBy]),
     },

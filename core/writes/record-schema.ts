@@ -46,19 +46,21 @@ export const writeAnswerSchema = (plan: RecordPlan, { settings }: Entity): JsonS
 /** What a body of create takes. A before handler may put right what is missing. */
 export function createSchema(plan: RecordPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
-  const { properties, required } = entity.rules.describe("create", writable);
+  const { rules } = entity;
   const isKeyNeeded = mustSendKey(key);
   return closedObject(
     {
       [key.name]: newKeySchema(key, entity),
-      ...properties,
+      ...rules.schemasOf(writable),
       ...actorSchema(audit.createdBy),
       ...readOnlySchemas(
         [plan.write.shown, plan.read.columns],
         [key, ...writable.values(), audit.createdBy],
       ),
     },
-    hasHandlers(entity, "onBeforeInsert") ? [] : [...(isKeyNeeded ? [key.name] : []), ...required],
+    hasHandlers(entity, "onBeforeInsert")
+      ? []
+      : [...(isKeyNeeded ? [key.name] : []), ...rules.neededOf(writable)],
   );
 }
 
@@ -66,7 +68,7 @@ export function createSchema(plan: RecordPlan, entity: Entity): JsonSchema {
 export function updateSchema(plan: RecordPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
   const actor = actorSchema(audit.updatedBy);
-  const { properties } = entity.rules.describe("update", writable);
+  const properties = entity.rules.schemasOf(writable);
   const changing = Object.keys({ ...properties, ...actor });
   const body = closedObject(
     {
@@ -89,7 +91,7 @@ export const keySchema = (key: Column): JsonSchema => comparedSchema(key) ?? {};
 
 /** The key of a new record; where the service or the database makes one, several values ask for that. */
 export function newKeySchema(key: Column, { rules }: Pick<Entity, "rules">): JsonSchema {
-  const { [key.name]: own = {} } = rules.describe("create", new Map([[key.name, key]])).properties;
+  const own = rules.schemaOf(key);
   return mustSendKey(key) ? own : { anyOf: [own, { enum: ["", "-", null] }] };
 }
 

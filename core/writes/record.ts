@@ -12,9 +12,10 @@ import type { EventName } from "../hook.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Row } from "../ports.ts";
 import { keyAsJson } from "./replay.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
 import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { comparand, mayHold } from "../lists/where.ts";
 
 /** What create, update and adjust need. */
@@ -57,18 +58,16 @@ export function newKey(
     errors[key.name] = ["is required"];
     return null;
   }
-  if (!isMadeHere(key)) return null;
+  if (!columnTypes[key.type].takesNewId) return null;
   const made = accept(key, newId());
   return made.ok ? made.value : null;
 }
 
 /** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
 export const mustSendKey = (key: Column): boolean =>
-  isMadeHere(key)
+  columnTypes[key.type].takesNewId
     ? !accept(key, "00000000-0000-4000-8000-000000000000").ok
     : key.generated !== "identity" && !key.hasDefault;
-
-const isMadeHere = ({ type }: Column): boolean => type === "text" || type === "uuid";
 
 /** What create and import need of an entity to make a record. */
 export interface CreatePlan extends RecordPlan {
@@ -130,8 +129,8 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
     column,
     value,
   }));
-  if (updatedAt?.type === "timestamp") {
-    const after = createdAt?.type === "timestamp" ? createdAt : null;
+  if (updatedAt && columnTypes[updatedAt.type].isInstant) {
+    const after = createdAt && columnTypes[createdAt.type].isInstant ? createdAt : null;
     assignments.push({ kind: "stamp", column: updatedAt, after, now: call.now() });
   } else {
     setTime(values, updatedAt, call.now());
@@ -234,7 +233,8 @@ export async function lockRecord(
 
 function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
   if (!column) return;
-  if (column.type === "timestamp") values.set(column, cutFraction(now, column.fractionDigits));
+  if (columnTypes[column.type].isInstant)
+    values.set(column, cutFraction(now, column.fractionDigits));
   else values.set(column, now);
 }
 
