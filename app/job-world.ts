@@ -3,7 +3,6 @@
  * and the cache that has to hear of writes. Called by `jobs/thread.ts`.
  */
 import { hash } from "node:crypto";
-import { actionNames } from "../core/actions.ts";
 import { type Cache, createCache } from "../core/cache.ts";
 import { type Access, openAccess } from "../core/callers/access.ts";
 import { compileProject } from "../core/config/compile.ts";
@@ -94,8 +93,9 @@ async function openProject(
 
   async function compile(endpoint: string): Promise<Entity | null> {
     const endpoints = config.endpoints.filter(({ name }) => name === endpoint).map(withOwnHandlers);
-    const options = { actions: actionNames, importComponent };
-    const compiled = await compileProject({ ...config, endpoints }, db.catalog, options);
+    const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
+      importComponent,
+    });
     // Without its handlers an import would store what they are there to refuse.
     const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
     if (faults.length > 0) throw new Error(formatFaults(faults));

@@ -2,6 +2,7 @@
  * Where the service's jobs and files are: in Redis or PostgreSQL, for workers to run, or in this process, on a thread of its own. Opened only
  * when an endpoint has jobs. Called by `wire.ts`.
  */
+import { switchedOn } from "../core/actions.ts";
 import type { Cache } from "../core/cache.ts";
 import type { ConfigFiles, ProjectConfig } from "../core/config/read.ts";
 import { createProjectJobs, type ProjectJobs } from "../core/jobs/jobs.ts";
@@ -77,8 +78,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
 
 /** Whether an endpoint exports or imports. */
 const hasJobs = ({ endpoints }: ProjectConfig): boolean =>
-  endpoints.some(({ payload: { action } }) =>
-    Object.entries(action).some(([name, isOn]) => isOn === true && /^(export|import)/.test(name)),
+  endpoints.some(
+    ({ payload }) => switchedOn(payload.action, ({ requires }) => requires.has("jobs")).length > 0,
   );
 
 /** Jobs have connections of their own, on a thread or in another process. */

@@ -3,7 +3,6 @@
  * one app. Where the parts come from differs: `wire.ts` opens them once for a process, `cloudflare.ts` for each request.
  */
 import type { Hono } from "hono";
-import { actionNames } from "../core/actions.ts";
 import type { Cache } from "../core/cache.ts";
 import type { Access } from "../core/callers/access.ts";
 import type { Callers } from "../core/callers/callers.ts";
@@ -67,8 +66,9 @@ export async function lookAt(
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
-    const options = { actions: actionNames, importComponent };
-    const { entities, faults, notices } = await compileProject(config, catalog, options);
+    const { entities, faults, notices } = await compileProject(config, catalog, {
+      importComponent,
+    });
     return faults.length > 0 ? { faults } : { routes: bindProject(entities, access), notices };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;

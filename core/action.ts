@@ -5,11 +5,15 @@
 import type { ProjectCache } from "./cache.ts";
 import type { Caller } from "./callers/caller.ts";
 import type { Queries, ReadSession } from "./callers/session.ts";
+import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Entity } from "./entity.ts";
-import { invalidPayload } from "./errors.ts";
+import { type ErrorKind, invalidPayload } from "./errors.ts";
+import type { EventName } from "./hook.ts";
 import { isObject, type Json } from "./json.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import type { RequestLocks } from "./locks/locks.ts";
+import { type RefuseUnknown, refusingUnknown } from "./unknown-members.ts";
 import type { Clock, HookCall, Log, NewId, Outbound } from "./ports.ts";
 
 export type Method = "GET" | "POST";
@@ -102,11 +106,64 @@ export interface Write {
   instead?(failure: unknown): Write | null;
 }
 
-/** What every action says of itself. */
+/** Names under `action` of an endpoint's file that stand for several actions. */
+export type ActionGroup = "workflow" | "export" | "import" | "lock";
+
+/** What an action needs of the endpoint's file, of its table, or of the installation. */
+export type Requirement =
+  /** A table to write to, and the key that names one of its records. */
+  | "key"
+  /** A view, query or table to read. */
+  | "source"
+  /** The datatablesQuery, or a table. */
+  | "gridSource"
+  /** The exportQuery, or what the other actions read. */
+  | "exportSource"
+  | "adjustConfig"
+  | "masterDetail"
+  /** A column that holds the record's status. */
+  | "status"
+  /** Storage that can undo a half-done change. */
+  | "transactions"
+  /** Columns that can hold what the service fills in: who changed the record, and when. */
+  | "auditColumns"
+  /** A queue, and a place for files. */
+  | "jobs"
+  /** A store of locks. */
+  | "locks";
+
+/** Whom a schema is made for. */
+export interface About {
+  /** As the caller sees it. */
+  readonly entity: Entity;
+  readonly method: Method;
+}
+
+/** What a successful answer holds: its own members, without the envelope's `success` and `timestamp`, or a file. */
+export type AnswerForm =
+  | { readonly status: 200 | 201; readonly schema: JsonSchema }
+  | { readonly status: 200; readonly mediaTypes: readonly string[] };
+
+/** What every action says of itself. Whatever lists or describes actions follows from this, and says nothing of it again. */
 interface Described<Needs> {
   /** As in the URL. */
   readonly name: string;
+  /** What it does, in one sentence. */
+  readonly summary: string;
   readonly methods: readonly Method[];
+  /** The group that stands for it, too. */
+  readonly group?: ActionGroup;
+  /** Of another action: switched on with that one, unless the configuration says no. */
+  readonly follows?: string;
+  readonly requires: readonly Requirement[];
+  /** Headers that change what it does. */
+  readonly headers?: readonly RequestHeader[];
+  /** Those whose handlers run in its transaction. Absent: none. */
+  readonly events?: readonly EventName[];
+  /** What it refuses a request with, besides `errorsOfEveryAction` and what its headers and handlers bring. */
+  readonly errors: readonly ErrorKind[];
+  /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
+  readonly showsColumns?: boolean;
   /** True: a body `{data, options}` is taken apart. */
   readonly takesOptions: boolean;
   /** True: no body, or `{}`, asks for all the defaults; otherwise it is refused. */
@@ -117,14 +174,18 @@ interface Described<Needs> {
   readonly takesUpload?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
   readonly isProjectWide?: boolean;
-  /** True: the action respects Idempotency-Key: its answer is kept in the transaction that did the work. Absent: never. */
-  readonly isRepeatable?: boolean;
   /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
   /** True: errors go out with status 200 and a text in `error`, for a client that shows nothing else. Absent: never. */
   showsErrorsInline?(needs: Needs): boolean;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
+  /**
+   * What a request may hold: the body, unwrapped, of a POST, and the parameters of a GET, whose values come as texts. Everything that it
+   * takes is accepted, unless it contradicts what is stored. Made when somebody asks.
+   */
+  input(needs: Needs, about: About): JsonSchema;
+  answer(needs: Needs, about: About): AnswerForm;
 }
 
 /** Changes no row. */
@@ -154,12 +215,25 @@ export type ActionDefinition<Needs> =
 /** An action whose `Needs` are its own matter. */
 export interface Action {
   readonly name: string;
+  readonly summary: string;
   readonly mode: Mode;
   readonly methods: readonly Method[];
+  readonly group: ActionGroup | null;
+  readonly follows: string | null;
+  readonly requires: ReadonlySet<Requirement>;
+  readonly headers: ReadonlySet<RequestHeader>;
+  readonly events: readonly EventName[];
+  /** All of them, those of every action included. */
+  readonly errors: ReadonlySet<ErrorKind>;
+  readonly showsColumns: boolean;
+  readonly takesOptions: boolean;
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
   readonly isProjectWide: boolean;
-  readonly isRepeatable: boolean;
+  /** What a request to this entity may hold; null where the entity lacks what the action needs. */
+  input(about: About): JsonSchema | null;
+  /** The same of a successful answer. */
+  answer(about: About): AnswerForm | null;
   besideErrors(body: unknown): Record<string, unknown>;
   /** Whether errors of this entity go out with status 200. */
   showsErrorsInline(entity: Entity): boolean;
@@ -172,7 +246,7 @@ export type Bound = Payload & (BoundWork | BoundWrite);
 
 interface Payload {
   /** The body that the action sees, and the client's options. Rejects with Invalid payload. */
-  read(sent: unknown): Pick<Call, "body" | "options">;
+  read(sent: unknown, method: Method): Pick<Call, "body" | "options">;
 }
 
 interface BoundWork {
@@ -186,15 +260,36 @@ interface BoundWrite {
 }
 
 export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
+  const { name, mode, headers = [], events = [], besideErrors } = definition;
+  const input = (needs: Needs, about: About): JsonSchema => {
+    const schema = definition.input(needs, about);
+    return definition.takesEmptyBody ? schema : { ...schema, minProperties: 1 };
+  };
   return {
-    name: definition.name,
-    mode: definition.mode,
+    name,
+    summary: definition.summary,
+    mode,
     methods: definition.methods,
+    group: definition.group ?? null,
+    follows: definition.follows ?? null,
+    requires: new Set(definition.requires),
+    headers: new Set(headers),
+    events,
+    errors: allErrors(definition),
+    showsColumns: definition.showsColumns ?? false,
+    takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
     isProjectWide: definition.isProjectWide ?? false,
-    isRepeatable: definition.isRepeatable ?? false,
-    besideErrors: (body) => definition.besideErrors?.(body) ?? {},
+    input(about) {
+      const needs = definition.needs(about.entity);
+      return needs === null ? null : input(needs, about);
+    },
+    answer(about) {
+      const needs = definition.needs(about.entity);
+      return needs === null ? null : definition.answer(needs, about);
+    },
+    besideErrors: (body) => besideErrors?.(body) ?? {},
     showsErrorsInline(entity) {
       const needs = definition.needs(entity);
       return needs !== null && (definition.showsErrorsInline?.(needs) ?? false);
@@ -202,16 +297,33 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;
-      const read = (sent: unknown): Pick<Call, "body" | "options"> => {
+      const refuse = refusal(entity, (method) => input(needs, { entity, method }));
+      const read: Payload["read"] = (sent, method) => {
         const { body, options } = definition.takesOptions
           ? unwrap(sent)
           : { body: sent, options: {} };
-        return { body: payloadOf(body, definition.takesEmptyBody), options };
+        const payload = payloadOf(body, definition.takesEmptyBody);
+        refuse(payload, method);
+        return { body: payload, options };
       };
       if (definition.mode === "writes")
         return { mode: "writes", read, begin: (call) => definition.begin(call, needs) };
       return { mode: definition.mode, read, run: (call) => definition.run(call, needs) };
     },
+  };
+}
+
+/** Refuses unknown members where the project says so. What is known is made of the schema at the first request of each method. */
+function refusal(
+  { settings }: Entity,
+  schemaFor: (method: Method) => JsonSchema,
+): (payload: unknown, method: Method) => void {
+  if (settings.unknownMembers === "ignore") return () => undefined;
+  const prepared = new Map<Method, RefuseUnknown>();
+  return (payload, method) => {
+    const refuse = prepared.get(method) ?? refusingUnknown(schemaFor(method));
+    prepared.set(method, refuse);
+    refuse(payload, method === "GET" ? "query" : "payload");
   };
 }
 

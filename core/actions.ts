@@ -36,12 +36,9 @@ export const actions: readonly Action[] = [
   update,
   deleteRecords,
   adjust,
+  datatables,
   lookup,
   aggregate,
-  datatables,
-  lockAcquire,
-  lockRelease,
-  lockStatus,
   createComposite,
   readComposite,
   updateComposite,
@@ -51,29 +48,65 @@ export const actions: readonly Action[] = [
   exportStatus,
   exportDownload,
   exportCancel,
-  importTemplate,
   importUpload,
   importPreview,
-  importStatus,
-  importErrors,
   importCommit,
+  importStatus,
+  importTemplate,
+  importErrors,
   importCancel,
+  lockAcquire,
+  lockRelease,
+  lockStatus,
 ];
 
-export const actionNames: ReadonlySet<string> = new Set(actions.map(({ name }) => name));
+export const actionNames: readonly string[] = actions.map(({ name }) => name);
 
-/** Named by the catalog as planned: switched on by no configuration, and answered with a sentence of their own. */
-export const plannedActions: ReadonlySet<string> = new Set([
-  "bulk-create",
-  "bulk-update",
-  "bulk-delete",
-  "validate",
-  "check-duplicate",
-  "check-availability",
-  "attach",
-  "detach",
-  "sync",
-  "clone",
-  "history",
-  "print",
-]);
+/** The names of all actions that belong to a group. */
+export const actionGroups: ReadonlyMap<string, readonly string[]> = new Map(
+  [...Map.groupBy(actions, ({ group }) => group)].flatMap(([group, members]) =>
+    group === null ? [] : [[group, members.map(({ name }) => name)] as const],
+  ),
+);
+
+/** An endpoint's switches: `{"read": true}`. */
+type Switches = Readonly<Record<string, boolean | undefined>>;
+
+/** Names of the actions that are switched on, and that `isMeant` says yes to. */
+export const switchedOn = (
+  switches: Switches,
+  isMeant: (action: Action) => boolean = () => true,
+): string[] =>
+  actions.filter((action) => isOn(action, switches) && isMeant(action)).map(({ name }) => name);
+
+function isOn({ name, follows }: Action, switches: Switches): boolean {
+  const own = switches[name];
+  return own === true || (own === undefined && follows !== null && switches[follows] === true);
+}
+
+/** An action that the catalog names and that is not there yet: no configuration switches it on. */
+export interface PlannedAction {
+  readonly name: string;
+  /** What to do instead, as the end of a sentence. */
+  readonly reason: string;
+}
+
+const planned: readonly PlannedAction[] = [
+  { name: "bulk-create", reason: "an import stores many records at once" },
+  { name: "bulk-update", reason: "an import changes many records at once" },
+  { name: "bulk-delete", reason: "delete removes all records that match" },
+  { name: "validate", reason: "create and update say everything that is wrong at once" },
+  { name: "check-duplicate", reason: "create answers 409 for a duplicate, and first finds it" },
+  { name: "check-availability", reason: "first tells whether a value is taken" },
+  { name: "attach", reason: "create stores the record that links two others" },
+  { name: "detach", reason: "delete removes the record that links two others" },
+  { name: "sync", reason: "update-composite changes a whole list of details" },
+  { name: "clone", reason: "first and create copy a record" },
+  { name: "history", reason: "handlers can write one" },
+  { name: "print", reason: "an export writes the records into a file" },
+];
+
+/** By name. */
+export const plannedActions: ReadonlyMap<string, PlannedAction> = new Map(
+  planned.map((action) => [action.name, action]),
+);

@@ -26,7 +26,7 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
     async run(request, keepAnswer) {
       const scope = scopeFor(request);
       const session = scopedSession(request.session, scope);
-      const { body, options } = bound.read(request.body);
+      const { body, options } = bound.read(request.body, request.method);
       const call: Call = {
         ...request,
         entity,
@@ -51,7 +51,7 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
       });
     },
   };
-  return action.isRepeatable ? repeatable(handler, entity, action.name) : handler;
+  return action.headers.has("Idempotency-Key") ? repeatable(handler, entity, action.name) : handler;
 }
 
 interface Drive {

@@ -3,7 +3,7 @@
  * The engines in `db/` make them, once, at start; `core/config/compile.ts` puts them into entities.
  */
 
-/** The kinds of value that the service tells apart; `core/values.ts` holds what each takes and shows. */
+/** The kinds of value that the service tells apart; `core/values/column-types.ts` says all about each. */
 export type ColumnType =
   | "text"
   | "integer"

@@ -1,7 +1,7 @@
 /**
  * Exact arithmetic on decimal numbers as text. The canonical form is what every function here gives and takes: plain
- * digits without exponent, without needless zeros and without `-0` (`-12.5`, `0.05`, `0`). `core/values.ts` and
- * `core/writes/rules.ts` compare and store numbers in this form, because a double would change long ones.
+ * digits without exponent, without needless zeros and without `-0` (`-12.5`, `0.05`, `0`). Rules and columns
+ * compare and store numbers in this form, because a double would change long ones.
  */
 import { limits } from "./limits.ts";
 

@@ -145,10 +145,10 @@ export function findRoute(projects: Projects, target: Target): Route {
     project.routes.projectWide.get(`${target.endpoint}/${target.action}`);
   if (!route && !endpoint) throw notFound("There is no such endpoint");
   if (!route) {
-    const isPlanned = plannedActions.has(target.action);
+    const planned = plannedActions.get(target.action);
     throw notFound(
-      isPlanned
-        ? `The action ${target.action} is planned and not available`
+      planned
+        ? `The action ${planned.name} is planned and not available: ${planned.reason}`
         : "There is no such action",
     );
   }

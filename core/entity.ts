@@ -5,7 +5,7 @@
  */
 import type { Column, Columns, Source, Table } from "./column.ts";
 import type { Handlers } from "./hook.ts";
-import type { Rules } from "./writes/rules.ts";
+import type { Rules } from "./rules/compile-rules.ts";
 import type {
   AggregateFunction,
   Computation,
@@ -15,6 +15,7 @@ import type {
   ParameterQuery,
   Sort,
 } from "./statement.ts";
+import type { Decimals } from "./values/type-definition.ts";
 import type { JsonTemplate, Template } from "./workflow/templates.ts";
 
 /** The audit columns that the table really has; an absent one is skipped. */
@@ -276,6 +277,16 @@ export interface WorkflowPlan {
   >;
 }
 
+/** What the project's settings say of the requests and answers of all its endpoints. */
+export interface RequestSettings {
+  /** How answers show decimals and 64-bit integers. */
+  readonly decimals: Decimals;
+  /** What becomes of members of a request that its action does not know. */
+  readonly unknownMembers: "refuse" | "ignore";
+  /** Longest time of a lock that a client takes. */
+  readonly lockTtlSecondsMax: number;
+}
+
 /** One configured endpoint, compiled. */
 export interface Entity {
   readonly project: string;
@@ -285,6 +296,7 @@ export interface Entity {
   readonly definition: string;
   /** Names of the catalog's actions that the configuration switches on. */
   readonly enabled: ReadonlySet<string>;
+  readonly settings: RequestSettings;
   readonly read: ReadPlan | null;
   readonly write: WritePlan | null;
   readonly rules: Rules;

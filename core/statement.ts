@@ -1,12 +1,12 @@
 /**
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
- * from values that `core/values.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
+ * from values that `core/values/accept.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
 import type { Column, ColumnType, Source, Table } from "./column.ts";
-import type { Formula } from "./writes/formula.ts";
+import type { Formula } from "./writes/formula-tree.ts";
 
 /**
- * A value on its way into the database, in the one form for its column's type that `accept` in `core/values.ts` makes:
+ * A value on its way into the database, in the one form for its column's type that `accept` in `core/values/accept.ts` makes:
  * text, uuid (lower case), other: string. integer: bigint. decimal: plain digits as string (`-12.5`). float: number.
  * boolean: boolean. date: `YYYY-MM-DD`. timestamp: `YYYY-MM-DDTHH:mm:ss.sssZ`. time: `HH:mm:ss`.
  * json: JSON text. array: JSON text of an array. bytes: Uint8Array.

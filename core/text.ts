@@ -1,6 +1,6 @@
 /**
  * What is measured on text: characters are Unicode code points, as the databases count them, not UTF-16 units.
- * `core/values.ts` and `core/writes/constraints.ts` hold these measures against the limits of columns and rules.
+ * They are held against the limits of columns and rules.
  */
 
 /** Why no database could keep the text unchanged; null when it can be kept. */

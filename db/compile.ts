@@ -5,13 +5,15 @@
 import { type Column, derivedColumn } from "../core/column.ts";
 import { invalidParameter } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Json } from "../core/json.ts";
 import type { Row } from "../core/ports.ts";
 import type { Native, Statement } from "../core/statement.ts";
-import { showFloat } from "../core/values.ts";
+import { arithmeticOf } from "../core/values/arithmetic.ts";
+import { showFloat } from "../core/values/float-type.ts";
+import { doubleDigits } from "../core/values/numbers.ts";
 import type { Dialect, RawRow } from "./engine.ts";
 import { print, type Printed } from "./print.ts";
 import { type Printable, type Shape, shapeOf } from "./shape.ts";
+import type { Decode } from "./value-forms.ts";
 
 export interface Compiled {
   readonly text: string;
@@ -132,15 +134,17 @@ function answeredColumns(statement: Printable): readonly Column[] {
  * A count is a number whatever `decimals` says. The last digits of a floating point sum depend on the order in which an engine
  * adds, so fifteen are shown.
  */
-function computedDecoder({ isComputed, type }: Column): ((raw: unknown) => Json) | null {
-  if (isComputed && type === "integer") return Number;
-  return isComputed && type === "float" ? (raw) => showFloat(Number(raw).toPrecision(15)) : null;
+function computedDecoder(column: Column): Decode | null {
+  if (column.isComputed !== true) return null;
+  const { isExact, isWhole } = arithmeticOf(column);
+  if (!isExact) return (raw) => showFloat(Number(raw).toPrecision(doubleDigits));
+  return isWhole ? Number : null;
 }
 
 /** Turns rows of these columns into JSON values, in place. */
 export function decoderOf(dialect: Dialect, columns: readonly Column[]): (rows: RawRow[]) => Row[] {
   const names: string[] = [];
-  const decoders: ((raw: unknown) => Json)[] = [];
+  const decoders: Decode[] = [];
   for (const column of columns) {
     const decode =
       column.markOf === undefined

@@ -4,7 +4,7 @@
  */
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../core/column.ts";
-import type { Formula } from "../core/writes/formula.ts";
+import type { Formula } from "../core/writes/formula-tree.ts";
 import type { Json } from "../core/json.ts";
 import type { LedgerName } from "../core/ports.ts";
 import type { AggregateFunction, Computation, Scalar } from "../core/statement.ts";

@@ -4,7 +4,8 @@
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../core/column.ts";
-import { type Formula, fractionOf, placesOf, type Term } from "../core/writes/formula.ts";
+import { fractionOf, placesOf } from "../core/writes/formula.ts";
+import type { Formula, Term } from "../core/writes/formula-tree.ts";
 import type { FindOperand } from "./engine.ts";
 
 /** The words of one engine. */

@@ -5,7 +5,6 @@
  */
 import type { Column, Table } from "../core/column.ts";
 import { AppError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
 import type { DbQueries, Row } from "../core/ports.ts";
 import {
   type Aggregate,
@@ -23,6 +22,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../core/statement.ts";
+import { columnTypes } from "../core/values/column-types.ts";
 import { mustNarrow } from "./must-narrow.ts";
 import type { Dialect } from "./engine.ts";
 
@@ -265,7 +265,7 @@ async function readKeyed(
     lockingSelect(table, isShown ? returning : [...returning, key], where),
   );
   return rows.map((row) => {
-    const keyValue = fromShown(key, row[key.name]!);
+    const keyValue = columnTypes[key.type].fromShown(row[key.name]!);
     if (!isShown) delete row[key.name];
     return { keyValue, row };
   });
@@ -285,11 +285,3 @@ const lockingSelect = (
   offset: 0,
   lock: true,
 });
-
-/** A key on its way back into the database. */
-function fromShown(column: Column, shown: Json): Scalar {
-  if (column.type === "integer") return BigInt(String(shown));
-  if (column.type === "bytes")
-    return Uint8Array.from(atob(String(shown)), (unit) => unit.charCodeAt(0));
-  return column.type === "float" || column.type === "boolean" ? (shown as Scalar) : String(shown);
-}

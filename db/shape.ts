@@ -4,7 +4,7 @@
  * read by key. The walk of `print.ts` visits the values in the same order and checks that it does.
  */
 import type { Column, Source, Table } from "../core/column.ts";
-import type { Formula } from "../core/writes/formula.ts";
+import type { Formula } from "../core/writes/formula-tree.ts";
 import type {
   Aggregate,
   Assignment,
@@ -17,6 +17,7 @@ import type {
   Statement,
   UpdateMany,
 } from "../core/statement.ts";
+import { arithmeticOf } from "../core/values/arithmetic.ts";
 
 export interface Shape {
   readonly key: string;
@@ -120,10 +121,8 @@ export const isAscii = (text: string): boolean => {
 };
 
 /** The value that `add` binds: in the form of the column's own type. */
-export function deltaOf(column: Column, delta: string): Scalar {
-  if (column.type === "integer") return BigInt(delta);
-  return column.type === "float" ? Number(delta) : delta;
-}
+export const deltaOf = (column: Column, delta: string): Scalar =>
+  arithmeticOf(column).fromDigits(delta);
 
 function add(shape: Shape, column: Column | null, value: Scalar): void {
   shape.values.push(value);

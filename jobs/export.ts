@@ -4,12 +4,12 @@
  */
 import type { ExportPlan } from "../core/entity.ts";
 import { notFound } from "../core/errors.ts";
-import { type ExportFormatName, parseExport } from "../core/lists/export-list.ts";
+import { exportMediaTypes, type ExportFormatName, parseExport } from "../core/lists/export-list.ts";
 import type { Json } from "../core/json.ts";
 import type { Row, Run } from "../core/ports.ts";
 import type { JobContext } from "./job-world.ts";
 import { oneAhead } from "./one-ahead.ts";
-import { createTable, mediaTypes } from "./workbook/create-table.ts";
+import { createTable } from "./workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "./workbook/table-column.ts";
 
 /** What a completed export says of itself. */
@@ -47,7 +47,7 @@ export async function exportRows(
       "Texts were cut to what a cell of a workbook holds",
     );
   }
-  return { file: key, mediaType: mediaTypes[format], rows };
+  return { file: key, mediaType: exportMediaTypes[format], rows };
 }
 
 interface Writing {

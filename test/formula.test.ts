@@ -1,12 +1,7 @@
 /** Formulas without a database: what is read, what is refused, and how divisions are gathered into one. */
 import { describe, expect, test } from "vitest";
-import {
-  compute,
-  type Formula,
-  fractionOf,
-  parseFormula,
-  type Term,
-} from "../core/writes/formula.ts";
+import { compute, fractionOf, parseFormula } from "../core/writes/formula.ts";
+import type { Formula, Term } from "../core/writes/formula-tree.ts";
 import { fitsDecimals } from "../db/mysql/formula-digits.ts";
 import { column } from "./column.ts";
 

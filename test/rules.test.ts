@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Column } from "../core/column.ts";
-import { fieldRuleFaults, type FieldRule } from "../core/writes/field-rule.ts";
+import { ruleFaults } from "../core/rules/field-rules.ts";
+import type { FieldRule } from "../core/rules/rule-definition.ts";
 import { ExactNumber } from "../core/json.ts";
-import { compileRules } from "../core/writes/rules.ts";
+import { compileRules } from "../core/rules/compile-rules.ts";
 import type { Scalar } from "../core/statement.ts";
 import { column, columnsOf } from "./column.ts";
 
@@ -111,7 +112,7 @@ const passing: [string, Column, Rule, unknown, Scalar][] = [
     "0.1234567890123456789",
   ],
   ["type decimal in a text column, sent as text", text, { type: "decimal" }, "12.50", "12.50"],
-  ["type number with exponent in a text column", text, { type: "number" }, 1e-7, "0.0000001"],
+  ["type decimal with exponent in a text column", text, { type: "decimal" }, 1e-7, "0.0000001"],
   ["type boolean in an integer column", integer, { type: "boolean" }, true, 1n],
   ["type boolean as text in an integer column", integer, { type: "boolean" }, "false", 0n],
   ["type boolean in a text column", text, { type: "boolean" }, true, "true"],
@@ -274,7 +275,7 @@ const failing: [string, Column, Rule, unknown, string[]][] = [
   ["type date", text, { type: "date" }, "2024-02-30", ["must be a date in the form YYYY-MM-DD"]],
   ["type array", json, { type: "array" }, {}, ["must be an array"]],
   ["type boolean", integer, { type: "boolean" }, 2, ["must be true or false"]],
-  ["type string of an object", text, { type: "string" }, {}, ["must be a text"]],
+  ["type text of an object", text, { type: "text" }, {}, ["must be a text"]],
   ["strict integer", integer, { strict: true }, "5", ["must be a number, not a text"]],
   [
     "strict decimal",
@@ -505,7 +506,7 @@ describe("faults of a rule", () => {
     [{ before: "nowhere", after: "2024-02-30" }, ["before", "after"]],
   ];
   test.each(faulty)("of %j are at %j", (rule, paths) => {
-    const faults = fieldRuleFaults({ name: "f", ...rule }, new Set(["f", "ends"]));
-    expect(faults.map(({ path }) => path)).toEqual(paths);
+    const faults = ruleFaults({ name: "f", ...rule }, new Set(["f", "ends"]));
+    expect(faults.map((fault) => fault.rule)).toEqual(paths);
   });
 });

@@ -3,18 +3,18 @@ import type { Column } from "../core/column.ts";
 import { ExactNumber, type Json } from "../core/json.ts";
 
 import type { Scalar } from "../core/statement.ts";
-import {
-  accept,
-  showBytes,
-  showDate,
-  showDecimal,
-  showFloat,
-  showInteger,
-  showJson,
-  showTime,
-  showTimestamp,
-} from "../core/values.ts";
+import { accept } from "../core/values/accept.ts";
+import { showBytes } from "../core/values/bytes-type.ts";
+import { showDate } from "../core/values/date-type.ts";
+import { showDecimal } from "../core/values/decimal-type.ts";
+import { showFloat } from "../core/values/float-type.ts";
+import { showInteger } from "../core/values/integer-type.ts";
+import { showJson } from "../core/values/json-types.ts";
+import { showTime } from "../core/values/time-type.ts";
+import { showTimestamp } from "../core/values/timestamp-type.ts";
+import { acceptedSchema, comparedSchema, shownSchema } from "../core/values/schemas.ts";
 import { column } from "./column.ts";
+import { takes } from "./json-schema.ts";
 
 const exact = (source: string): ExactNumber => new ExactNumber(source);
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
@@ -336,6 +336,103 @@ describe("accept", () => {
       ok: false,
       message: expect.stringMatching(message),
     });
+  });
+});
+
+/** What a validator of JSON Schema gets to see of a number. */
+const plain = (value: unknown): unknown =>
+  value instanceof ExactNumber ? Number(value.source) : value;
+
+describe("the schema", () => {
+  test.each(taken.map(([name, value]) => ({ name, title: shown(value), value })))(
+    "of $name takes $title, as the column does",
+    ({ name, value }) => {
+      expect(takes(acceptedSchema(columns[name]), plain(value))).toBe(true);
+    },
+  );
+
+  test.each(Object.entries(columns).filter(([, { type }]) => type !== "json"))(
+    "of %s takes null only where the column may be null",
+    (_name, nullable) => {
+      const required = { ...nullable, nullable: false };
+      for (const schemaOf of [acceptedSchema, shownSchema]) {
+        expect(takes(schemaOf(nullable), null)).toBe(true);
+        expect(takes(schemaOf(required), null)).toBe(false);
+      }
+    },
+  );
+
+  test.each<[Name, unknown]>([
+    ["short", "abcd"],
+    ["mood", "angry"],
+    ["small", 32768],
+    ["small", "x"],
+    ["small", 1.5],
+    ["money", 1000],
+    ["boolean", 2],
+    ["date", "2026-02-30"],
+    ["timestamp", "noon"],
+    ["time", "8"],
+    ["uuid", "1"],
+    ["array", {}],
+    ["bytes", 5],
+    ["other", {}],
+  ])("of %s refuses %j, as the column does", (name, value) => {
+    expect(accept(columns[name], value).ok).toBe(false);
+    expect(takes(acceptedSchema(columns[name]), value)).toBe(false);
+  });
+
+  test.each<[Name, unknown, ("number" | "string")?]>([
+    ["text", "a"],
+    ["mood", "calm"],
+    ["small", -32768],
+    ["big", 1],
+    ["big", "9007199254740993"],
+    ["big", "1", "string"],
+    ["money", 12.5],
+    ["money", "12.5", "string"],
+    ["decimal", "0.1234567890123456789"],
+    ["float", 1e300],
+    ["boolean", true],
+    ["date", "2026-10-31"],
+    ["timestamp", "2026-10-31T08:15:00.000Z"],
+    ["time", "08:15:00"],
+    ["uuid", uuid],
+    ["json", { a: 1 }],
+    ["bytes", "AP8="],
+    ["array", [1]],
+    ["other", "x"],
+  ])("of what %s shows takes %j", (name, value, decimals) => {
+    expect(takes(shownSchema(columns[name], decimals), value)).toBe(true);
+  });
+
+  test.each<[Name, unknown, ("number" | "string")?]>([
+    ["small", "1"],
+    ["money", "12.5"],
+    ["money", 12.5, "string"],
+    ["boolean", 1],
+    ["timestamp", "2026-10-31"],
+    ["time", "08:15"],
+  ])("of what %s shows refuses %j, which a body may hold", (name, value, decimals) => {
+    expect(accept(columns[name], value).ok).toBe(true);
+    expect(takes(shownSchema(columns[name], decimals), value)).toBe(false);
+  });
+
+  test("of a count takes numbers alone, whatever decimals says", () => {
+    const range = { min: 0n, max: 2n ** 63n - 1n };
+    const count = column("integer", { isComputed: true, nullable: false, range });
+    expect(shownSchema(count, "string")).toEqual({ type: "integer", minimum: 0 });
+  });
+
+  test("of a comparison knows no limits of the column, and no null", () => {
+    expect(comparedSchema(column("text", { lengthMax: 3, nullable: false }))).toEqual({
+      type: ["string", "number"],
+    });
+    expect(takes(comparedSchema(columns.money)!, 123456)).toBe(true);
+  });
+
+  test.each(["json", "array"] as const)("of a comparison is missing for %s", (name) => {
+    expect(comparedSchema(columns[name])).toBeNull();
   });
 });
 

@@ -2,6 +2,8 @@
  * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that are kept in a process,
  * jobs without a queue and a bucket. Called by `installation.ts`, before anything is opened.
  */
+import type { Requirement } from "../../core/action.ts";
+import { switchedOn } from "../../core/actions.ts";
 import { faultAt } from "../../core/config/document.ts";
 import type { Fault, Path } from "../../core/config/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../../core/config/read.ts";
@@ -30,21 +32,29 @@ export function edgeFaults(
 const needsRedis = "REDIS_URL: there is no process here that could keep them";
 
 function endpointFaults({ document, payload }: EndpointConfig, settings: Settings): Fault[] {
-  return Object.entries(payload.action).flatMap(([name, isOn]) => {
-    if (isOn !== true) return [];
-    const path = ["action", name];
-    if (name.startsWith("lock/") && settings.redisUrl === null) {
-      return faultAt(document, path, { found: "locks, and no REDIS_URL", expected: needsRedis });
-    }
-    if (!/^(export|import)/.test(name)) return [];
-    const missing = [
-      ...(settings.redisUrl === null ? ["REDIS_URL, for a worker elsewhere to get its jobs"] : []),
-      ...(settings.storage.kind === "folder"
-        ? ["STORAGE_URL as a bucket: there are no files here"]
-        : []),
-    ];
-    if (missing.length === 0) return [];
-    const found = "exports or imports, without a queue and a bucket for them";
-    return faultAt(document, path, { found, expected: missing.join("; ") });
-  });
+  const needing = (requirement: Requirement): Path[] =>
+    switchedOn(payload.action, ({ requires }) => requires.has(requirement)).map((name) => [
+      "action",
+      name,
+    ]);
+  const noRedis = settings.redisUrl === null;
+  const locks = noRedis ? needing("locks") : [];
+  const missing = [
+    ...(noRedis ? ["REDIS_URL, for a worker elsewhere to get its jobs"] : []),
+    ...(settings.storage.kind === "folder"
+      ? ["STORAGE_URL as a bucket: there are no files here"]
+      : []),
+  ];
+  const jobs = missing.length > 0 ? needing("jobs") : [];
+  return [
+    ...locks.map((path) =>
+      faultAt(document, path, { found: "locks, and no REDIS_URL", expected: needsRedis }),
+    ),
+    ...jobs.map((path) =>
+      faultAt(document, path, {
+        found: "exports or imports, without a queue and a bucket for them",
+        expected: missing.join("; "),
+      }),
+    ),
+  ];
 }

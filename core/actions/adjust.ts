@@ -35,6 +35,9 @@ import {
   type UpdateOne,
 } from "../statement.ts";
 import { closest } from "../closest.ts";
+import { adjustSchema } from "../writes/adjust-schema.ts";
+import { writeAnswerSchema } from "../writes/record-schema.ts";
+import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
 
 interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;
@@ -48,16 +51,22 @@ interface Change {
 
 export const adjust = defineAction<AdjustNeeds>({
   name: "adjust",
+  summary: "Adds to numeric fields of one record, so that concurrent calls lose nothing.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "adjustConfig", "auditColumns"],
+  headers: ["If-Match", "X-Lock-Token", "Idempotency-Key"],
+  events: ["onBeforeAdjust", "onAfterAdjust"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   takesOptions: true,
   takesEmptyBody: false,
-  isRepeatable: true,
 
   needs(entity) {
     const plan = recordPlan(entity);
     return plan && entity.adjust && { ...plan, adjust: entity.adjust };
   },
+  input: (plan) => adjustSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
 
   begin(call, plan) {
     return beginChange(call, plan, {
@@ -146,17 +155,12 @@ function deltaOf(value: unknown, column: Column): string {
   if (delta === null || delta === "0" || !Number.isFinite(Number(delta))) {
     throw invalidPayload(`The value for "${column.name}" must be a number other than zero`);
   }
-  const range = rangeOf(column);
+  const range = arithmeticOf(column).rangeOf(column);
   if (range && compareDecimals(delta.replace("-", ""), range.max) > 0) {
     throw validationFailed({ [column.name]: ["is out of the column's range"] });
   }
   const { scale } = digitsOf(delta);
-  const scaleMax =
-    column.type === "integer"
-      ? 0
-      : column.type === "decimal"
-        ? (column.scale ?? Infinity)
-        : Infinity;
+  const scaleMax = scaleOf(column) ?? Infinity;
   if (scale > scaleMax) {
     throw invalidPayload(
       scaleMax === 0
@@ -170,7 +174,7 @@ function deltaOf(value: unknown, column: Column): string {
 /** What the stored value must satisfy for the result to stay within the minimum and within what the column holds. */
 function guardOf({ field, delta }: Change): Condition[] {
   const { column, min } = field;
-  const range = rangeOf(column);
+  const range = arithmeticOf(column).rangeOf(column);
   const isRise = compareDecimals(delta, "0") > 0;
   const guards: Condition[] = [{ kind: "null", column, negated: true }];
   if (min !== null) guards.push(boundBy(column, ">=", subtractDecimals(min, delta)));
@@ -181,30 +185,13 @@ function guardOf({ field, delta }: Change): Condition[] {
 
 /** A bound outside of the column's own range cannot be asked of every engine: it always holds, or never. */
 function boundBy(column: Column, operator: ">=" | "<=", bound: string): Condition {
+  const { rangeOf, fromDigits } = arithmeticOf(column);
   const range = rangeOf(column);
   const isAbove = range !== null && compareDecimals(bound, range.max) > 0;
   const isBelow = range !== null && compareDecimals(bound, range.min) < 0;
   if (isAbove || isBelow)
     return { kind: isAbove === (operator === "<=") ? "and" : "or", members: [] };
-  return { kind: "compare", column, operator, value: scalarOf(column, bound) };
-}
-
-function scalarOf(column: Column, decimal: string): Scalar {
-  if (column.type === "integer") return BigInt(decimal);
-  return column.type === "float" ? Number(decimal) : decimal;
-}
-
-/** The largest double, all 309 digits of it. */
-const doubleMax = String(BigInt(Number.MAX_VALUE));
-
-/** The smallest and largest value that the column holds, as decimal text; null = no limit known. */
-function rangeOf(column: Column): { min: string; max: string } | null {
-  if (column.range) return { min: String(column.range.min), max: String(column.range.max) };
-  if (column.type === "float") return { min: `-${doubleMax}`, max: doubleMax };
-  if (column.type !== "decimal" || column.precision === null || column.scale === null) return null;
-  const whole = "9".repeat(Math.max(column.precision - column.scale, 0)) || "0";
-  const max = column.scale > 0 ? `${whole}.${"9".repeat(column.scale)}` : whole;
-  return { min: `-${max}`, max };
+  return { kind: "compare", column, operator, value: fromDigits(bound) };
 }
 
 /** Why no row was changed: there is none, a result would leave the column's range, or it would fall below the minimum. */
@@ -240,7 +227,7 @@ async function refusal(
 }
 
 function leavesRange({ field, delta }: Change, row: Row): boolean {
-  const range = rangeOf(field.column);
+  const range = arithmeticOf(field.column).rangeOf(field.column);
   const current = row[field.column.name];
   if (range === null || current === null || current === undefined) return false;
   const result = addDecimals(normalDecimal(String(current)) ?? "0", delta);

@@ -18,14 +18,21 @@ import {
   type Sort,
 } from "../statement.ts";
 import { columnOf, parseEqualities, parseWhere } from "../lists/where.ts";
+import { aggregateAnswerSchema, aggregateSchema } from "../lists/aggregate-schema.ts";
 
 export const aggregate = defineAction<AggregatePlan>({
   name: "aggregate",
+  summary: "Counts, sums and averages, of all rows or of groups.",
   mode: "reads",
   methods: ["POST"],
+  requires: ["source"],
+  errors: ["validationError", "invalidParameter", "invalidField"],
+  showsColumns: true,
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.aggregate,
+  input: (plan) => aggregateSchema(plan),
+  answer: () => ({ status: 200, schema: aggregateAnswerSchema }),
 
   async run({ body, session }, plan) {
     const { joins, columns } = parseJoins(body["joins"], plan);

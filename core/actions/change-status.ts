@@ -21,6 +21,7 @@ import {
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
+import { changedStatusSchema, changeStatusSchema } from "../workflow/status-schema.ts";
 
 /** What a body, or a handler, asks for. */
 interface Wanted {
@@ -32,11 +33,26 @@ interface Wanted {
 
 export const changeStatus = defineAction<WorkflowNeeds>({
   name: "change-status",
+  summary: "Moves one record to another status, and calls the hooks of that status.",
   mode: "writes",
   methods: ["POST"],
+  group: "workflow",
+  requires: ["key", "status", "transactions", "auditColumns"],
+  headers: ["If-Match", "X-Lock-Token"],
+  events: ["onBeforeWorkflow", "onAfterWorkflow"],
+  errors: [
+    "validationFailed",
+    "foreignKeyMissing",
+    "duplicateEntry",
+    "lockConflict",
+    "transitionNotAllowed",
+    "hookFailed",
+  ],
   takesOptions: true,
   takesEmptyBody: false,
   needs: workflowNeeds,
+  input: (plan, { entity }) => changeStatusSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 200, schema: changedStatusSchema(plan, entity) }),
 
   async begin(call, plan): Promise<Write> {
     const keyValue = keyOrIdOf(call, plan);

@@ -11,7 +11,6 @@ import {
   isDemanded,
   type NewDetail,
   newDetail,
-  numberFor,
   placesOf,
   tried,
 } from "../writes/composite.ts";
@@ -35,6 +34,8 @@ import type { Row } from "../ports.ts";
 import { createAudit, newKey, readBack } from "../writes/record.ts";
 import type { Assignment, Scalar } from "../statement.ts";
 import { comparand } from "../lists/where.ts";
+import { createCompositeSchema, createdCompositeSchema } from "../writes/composite-schema.ts";
+import { arithmeticOf, isExact } from "../values/arithmetic.ts";
 
 /** A body that was checked. */
 interface NewComposite {
@@ -47,12 +48,18 @@ interface NewComposite {
 
 export const createComposite = defineAction<CompositeNeeds>({
   name: "create-composite",
+  summary: "Stores a header with its details, all or nothing.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "masterDetail", "transactions"],
+  headers: ["Idempotency-Key"],
+  events: ["onBeforeInsert", "onAfterInsert"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
   takesOptions: true,
   takesEmptyBody: false,
-  isRepeatable: true,
   needs: compositeNeeds,
+  input: (plan, { entity }) => createCompositeSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 201, schema: createdCompositeSchema(plan, entity) }),
 
   begin(given, plan) {
     const call = atOneTime(given);
@@ -117,8 +124,8 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
     values.set(column, value);
   // The header comes before its details, so there must be something until they are counted.
   for (const { column } of composite.details.flatMap(({ totals }) => totals)) {
-    const isNumber = column.type === "integer" || column.type === "decimal";
-    if (isNumber && isDemanded(column)) values.set(column, numberFor(column, "0"));
+    if (isExact(column) && isDemanded(column))
+      values.set(column, arithmeticOf(column).fromDigits("0"));
   }
   return values;
 }

@@ -4,19 +4,26 @@ import { etagOf } from "../writes/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
 import type { Row } from "../ports.ts";
 import { type CreatePlan, insertOf, readBack, recordPlan } from "../writes/record.ts";
+import { createSchema, writeAnswerSchema } from "../writes/record-schema.ts";
 
 export const create = defineAction<CreatePlan>({
   name: "create",
+  summary: "Stores one record.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "auditColumns"],
+  headers: ["Idempotency-Key"],
+  events: ["onBeforeInsert", "onAfterInsert"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
   takesOptions: true,
   takesEmptyBody: false,
-  isRepeatable: true,
 
   needs(entity) {
     const plan = recordPlan(entity);
     return plan && { ...plan, keyColumns: new Map([[plan.write.key.name, plan.write.key]]) };
   },
+  input: (plan, { entity }) => createSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 201, schema: writeAnswerSchema(plan, entity) }),
 
   begin(call, plan): Write {
     const { entity } = call;

@@ -13,15 +13,22 @@ import { paneOptions } from "../grid/search-panes.ts";
 import { isObject } from "../json.ts";
 import type { Reading } from "../callers/session.ts";
 import type { Row } from "../ports.ts";
+import { gridAnswerSchema, gridSchema } from "../grid/grid-schema.ts";
 
 export const datatables = defineAction<GridPlan>({
   name: "datatables",
+  summary: "Answers one page of a grid, in the words of the DataTables library.",
   mode: "reads",
   methods: ["GET", "POST"],
+  requires: ["gridSource"],
+  errors: ["invalidParameter", "invalidField"],
+  showsColumns: true,
   takesOptions: false,
   takesEmptyBody: true,
   takesForm: true,
   needs: (entity) => entity.grid,
+  input: (plan) => gridSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: gridAnswerSchema(plan, entity) }),
 
   // The library reads these whatever the status is, and counts that are missing would become NaN.
   besideErrors: (body) => ({

@@ -11,14 +11,22 @@ import type { Row } from "../ports.ts";
 import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
 import { allOf, type Condition, type Scalar, sourceOf } from "../statement.ts";
 import { comparand, parseEqualities } from "../lists/where.ts";
+import { deleteAnswerSchema, deleteSchema } from "../writes/record-schema.ts";
 
 export const deleteRecords = defineAction<RecordPlan>({
   name: "delete",
+  summary: "Removes the records that match.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key"],
+  headers: ["If-Match", "X-Lock-Token"],
+  events: ["onBeforeDelete", "onAfterDelete"],
+  errors: ["invalidParameter", "invalidField", "foreignKeyInUse"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: recordPlan,
+  input: (plan) => deleteSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: deleteAnswerSchema(plan, entity) }),
 
   async begin(call, plan): Promise<Write> {
     const conditions = parseEqualities(call.body["where"], plan.write.shown, false);

@@ -3,14 +3,21 @@ import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { exportState } from "./export-status.ts";
+import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const exportCancel = defineAction<ExportPlan>({
   name: "export-cancel",
+  summary: "Asks for the end of an export.",
   mode: "reads",
   methods: ["POST"],
+  group: "export",
+  requires: ["jobs"],
+  errors: ["invalidJobState"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.export,
+  input: () => jobRequestSchema("export"),
+  answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
     const { body, entity, jobs } = call;

@@ -4,14 +4,22 @@ import type { ExportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
 import type { FileInfo, JobRecord } from "../ports.ts";
+import { jobRequestSchema } from "../jobs/job-schema.ts";
+import { exportMediaTypes } from "../lists/export-list.ts";
 
 export const exportDownload = defineAction<ExportPlan>({
   name: "export-download",
+  summary: "Answers the file of a finished export.",
   mode: "reads",
   methods: ["GET"],
+  group: "export",
+  requires: ["jobs"],
+  errors: ["invalidJobState", "gone"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
+  input: () => jobRequestSchema("export"),
+  answer: () => ({ status: 200, mediaTypes: Object.values(exportMediaTypes) }),
 
   async run(call) {
     const { body, entity, jobs } = call;

@@ -3,14 +3,21 @@ import { defineAction } from "../action.ts";
 import type { Entity, ExportPlan } from "../entity.ts";
 import { ownerOf, progressOf } from "../jobs/jobs.ts";
 import type { JobRecord } from "../ports.ts";
+import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const exportStatus = defineAction<ExportPlan>({
   name: "export-status",
+  summary: "Tells how far an export is.",
   mode: "reads",
   methods: ["GET"],
+  group: "export",
+  requires: ["jobs"],
+  errors: [],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
+  input: () => jobRequestSchema("export"),
+  answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
     const { body, entity, jobs } = call;

@@ -3,14 +3,22 @@ import { defineAction } from "../action.ts";
 import type { ExportPlan } from "../entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { parseExport, requestOf } from "../lists/export-list.ts";
+import { startedSchema } from "../jobs/job-schema.ts";
+import { exportSchema } from "../lists/read-schema.ts";
 
 export const startExport = defineAction<ExportPlan>({
   name: "export",
+  summary: "Starts a job that writes the records into a file.",
   mode: "starts a job",
   methods: ["POST"],
+  group: "export",
+  requires: ["exportSource", "jobs"],
+  errors: ["invalidParameter", "invalidField"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
+  input: (plan) => exportSchema(plan),
+  answer: () => ({ status: 200, schema: startedSchema("export", "pending") }),
 
   async run(call, plan) {
     const { body, jobs } = call;

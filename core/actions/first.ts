@@ -7,14 +7,21 @@ import type { Row } from "../ports.ts";
 import { allOf } from "../statement.ts";
 import { parseEqualities } from "../lists/where.ts";
 import { parseSelect } from "./read.ts";
+import { firstAnswerSchema, firstSchema } from "../lists/read-schema.ts";
 
 export const first = defineAction<ReadPlan>({
   name: "first",
+  summary: "Finds one record by the values of its columns.",
   mode: "reads",
   methods: ["POST"],
+  requires: ["source"],
+  errors: ["invalidParameter", "invalidField"],
+  showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
+  input: (plan) => firstSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: firstAnswerSchema(plan, entity) }),
 
   async run({ body, session }, plan) {
     const conditions = parseEqualities(body["where"], plan.columns, true);

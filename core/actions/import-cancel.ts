@@ -6,14 +6,21 @@ import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
+import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const importCancel = defineAction<ImportPlan>({
   name: "import-cancel",
+  summary: "Asks for the end of a preview or a commit.",
   mode: "reads",
   methods: ["POST"],
+  group: "import",
+  requires: ["jobs"],
+  errors: ["invalidJobState"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
+  input: () => jobRequestSchema("preview", "commit"),
+  answer: () => ({ status: 200, schema: importStateSchema }),
 
   async run(call) {
     const { body, jobs } = call;

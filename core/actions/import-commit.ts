@@ -5,15 +5,23 @@
 import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
+import { jobIdSchema, startedSchema } from "../jobs/job-schema.ts";
+import { wholeObject } from "../json-shapes.ts";
 
 export const importCommit = defineAction<ImportPlan>({
   name: "import-commit",
+  summary: "Starts the job that stores the rows of a preview.",
   mode: "starts a job",
   methods: ["POST"],
+  group: "import",
+  requires: ["key", "transactions", "auditColumns", "jobs"],
+  headers: ["Idempotency-Key"],
+  errors: ["invalidJobState"],
   takesOptions: false,
   takesEmptyBody: false,
-  isRepeatable: true,
   needs: (entity) => entity.importing,
+  input: () => wholeObject({ preview_job_id: jobIdSchema("preview") }),
+  answer: () => ({ status: 200, schema: startedSchema("commit", "processing") }),
 
   async run(call) {
     const { body, jobs } = call;

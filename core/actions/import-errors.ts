@@ -3,15 +3,21 @@ import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
-import { workbookMediaType } from "./import-template.ts";
+import { jobRequestSchema, workbookMediaType } from "../jobs/job-schema.ts";
 
 export const importErrors = defineAction<ImportPlan>({
   name: "import-errors",
+  summary: "Answers the rows that an import rejected, as a workbook that says why.",
   mode: "reads",
   methods: ["GET"],
+  group: "import",
+  requires: ["jobs"],
+  errors: ["invalidJobState", "gone"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
+  input: () => jobRequestSchema("preview", "commit"),
+  answer: () => ({ status: 200, mediaTypes: [workbookMediaType] }),
 
   async run(call) {
     const { body, entity, jobs } = call;

@@ -3,14 +3,22 @@ import { defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { findUpload } from "../jobs/uploads.ts";
+import { startedSchema, uploadIdSchema } from "../jobs/job-schema.ts";
+import { wholeObject } from "../json-shapes.ts";
 
 export const importPreview = defineAction<ImportPlan>({
   name: "import-preview",
+  summary: "Starts a job that checks every row of an upload, and stores nothing.",
   mode: "starts a job",
   methods: ["POST"],
+  group: "import",
+  requires: ["jobs"],
+  errors: [],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
+  input: () => wholeObject({ upload_id: uploadIdSchema }),
+  answer: () => ({ status: 200, schema: startedSchema("preview", "validating") }),
 
   async run(call) {
     const { body, entity, jobs } = call;

@@ -7,14 +7,21 @@ import { ownerOf, type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
 import { isObject, type Json } from "../json.ts";
 import { findInLedger } from "../jobs/ledger.ts";
 import type { JobRecord } from "../ports.ts";
+import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const importStatus = defineAction<ImportPlan>({
   name: "import-status",
+  summary: "Tells how far a preview or a commit is, and what it found.",
   mode: "reads",
   methods: ["GET"],
+  group: "import",
+  requires: ["jobs"],
+  errors: ["gone"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
+  input: () => jobRequestSchema("preview", "commit"),
+  answer: () => ({ status: 200, schema: importStateSchema }),
 
   async run(call) {
     const { body, jobs } = call;

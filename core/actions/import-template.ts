@@ -1,17 +1,22 @@
 /** import-template: an empty workbook with the headings that an import into the entity understands. */
 import { type AnsweredFile, defineAction } from "../action.ts";
 import type { ImportPlan } from "../entity.ts";
-
-export const workbookMediaType =
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+import { workbookMediaType } from "../jobs/job-schema.ts";
+import { closedObject } from "../json-shapes.ts";
 
 export const importTemplate = defineAction<ImportPlan>({
   name: "import-template",
+  summary: "Answers an empty workbook with the headings that an import understands.",
   mode: "reads",
   methods: ["GET"],
+  group: "import",
+  requires: ["jobs"],
+  errors: [],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
+  input: () => closedObject({}),
+  answer: () => ({ status: 200, mediaTypes: [workbookMediaType] }),
 
   async run({ entity, jobs }, { template }) {
     const bytes = await jobs.workbooks.blank(entity.name, template);

@@ -6,15 +6,22 @@ import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns
 import { ownerOf, type ProjectJobs } from "../jobs/jobs.ts";
 import type { WorkbookSketch } from "../ports.ts";
 import { describeUpload, uploadKey } from "../jobs/uploads.ts";
+import { uploadedSchema, uploadSchema } from "../jobs/job-schema.ts";
 
 export const importUpload = defineAction<ImportPlan>({
   name: "import-upload",
+  summary: "Stores a workbook for an import, and shows its first rows.",
   mode: "reads",
   methods: ["POST"],
+  group: "import",
+  requires: ["jobs"],
+  errors: ["invalidFile"],
   takesOptions: false,
   takesEmptyBody: true,
   takesUpload: true,
   needs: (entity) => entity.importing,
+  input: () => uploadSchema,
+  answer: () => ({ status: 200, schema: uploadedSchema }),
 
   async run(call, plan) {
     const { upload, entity, jobs, newId } = call;

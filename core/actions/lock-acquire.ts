@@ -7,20 +7,27 @@ import { invalidParameter } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../locks/lock-keys.ts";
 import { isLonger, textFault } from "../text.ts";
+import { acquiredSchema, acquireSchema } from "../locks/lock-schema.ts";
 
 export const lockAcquire = defineAction<LockPlan>({
   name: "lock/acquire",
+  summary: "Locks records for a client, all of them or none.",
   mode: "reads",
   methods: ["POST"],
+  group: "lock",
+  requires: ["source", "locks"],
+  errors: ["invalidParameter", "invalidField", "lockConflict"],
   takesOptions: false,
   takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
+  input: (plan, { entity }) => acquireSchema(plan, entity),
+  answer: () => ({ status: 200, schema: acquiredSchema }),
 
   async run(call, plan) {
     const { body, entity, locks } = call;
     const keys = lockKeysOf(call, plan);
-    const ttl = ttlOf(body["ttl"], locks.settings.maxResourceTtlSeconds);
+    const ttl = ttlOf(body["ttl"], entity.settings.lockTtlSecondsMax);
     const owner = ownerOf(body["owner"]);
     const token = (body["lock_token"] ?? null) === null ? null : lockTokenOf(body);
     const acquired = await locks.acquire(keys, { token, owner, ttlMs: ttl * 1_000 });

@@ -1,15 +1,22 @@
 /** lock/release: gives back the locks that the token holds on these records; with a wrong token none, which is no error. */
 import { defineAction } from "../action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
+import { releasedSchema, releaseSchema } from "../locks/lock-schema.ts";
 
 export const lockRelease = defineAction<LockPlan>({
   name: "lock/release",
+  summary: "Gives back the locks that a token holds.",
   mode: "reads",
   methods: ["POST"],
+  group: "lock",
+  requires: ["source", "locks"],
+  errors: ["invalidParameter", "invalidField"],
   takesOptions: false,
   takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
+  input: (plan, { entity }) => releaseSchema(plan, entity),
+  answer: () => ({ status: 200, schema: releasedSchema }),
 
   async run(call, plan) {
     const keys = lockKeysOf(call, plan);

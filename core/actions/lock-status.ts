@@ -2,15 +2,22 @@
 import { defineAction } from "../action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../locks/lock-keys.ts";
 import { secondsLeft } from "../locks/locks.ts";
+import { lockKeysSchema, lockStatesSchema } from "../locks/lock-schema.ts";
 
 export const lockStatus = defineAction<LockPlan>({
   name: "lock/status",
+  summary: "Tells which records are locked, by whom and for how long yet.",
   mode: "reads",
   methods: ["POST"],
+  group: "lock",
+  requires: ["source", "locks"],
+  errors: ["invalidParameter", "invalidField"],
   takesOptions: false,
   takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
+  input: (plan, { entity }) => lockKeysSchema(plan, entity),
+  answer: () => ({ status: 200, schema: lockStatesSchema }),
 
   async run(call, plan) {
     const keys = lockKeysOf(call, plan);

@@ -14,16 +14,23 @@ import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
 import { characterCount } from "../text.ts";
 import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../lists/where.ts";
+import { lookupAnswerSchema, lookupBodySchema, lookupQuerySchema } from "../lists/lookup-schema.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 export const lookup = defineAction<LookupPlan>({
   name: "lookup",
+  summary: "Lists ids with their labels, for drop-downs.",
   mode: "reads",
   methods: ["GET", "POST"],
+  requires: ["source"],
+  headers: ["X-Request-Mode"],
+  errors: ["invalidParameter", "invalidField", "invalidSelectFields"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
+  input: (plan, { method }) => (method === "GET" ? lookupQuerySchema() : lookupBodySchema(plan)),
+  answer: (plan, about) => ({ status: 200, schema: lookupAnswerSchema(plan, about) }),
 
   async run(call, plan) {
     checkMode(call);

@@ -7,14 +7,22 @@ import {
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
+import { allowedStatusesSchema, nextStatusesSchema } from "../workflow/status-schema.ts";
 
 export const nextStatuses = defineAction<WorkflowNeeds>({
   name: "next-statuses",
+  summary: "Tells the status of one record and those that may follow.",
   mode: "reads",
   methods: ["POST"],
+  group: "workflow",
+  follows: "change-status",
+  requires: ["key", "status"],
+  errors: [],
   takesOptions: false,
   takesEmptyBody: false,
   needs: workflowNeeds,
+  input: (plan) => nextStatusesSchema(plan),
+  answer: () => ({ status: 200, schema: allowedStatusesSchema }),
 
   async run(call, plan) {
     const keyValue = keyOrIdOf(call, plan);

@@ -13,6 +13,9 @@ import type { Json } from "../json.ts";
 import type { Row } from "../ports.ts";
 import { allOf, equals, sourceOf } from "../statement.ts";
 import { comparand, parseEqualities } from "../lists/where.ts";
+import { readCompositeSchema } from "../writes/composite-schema.ts";
+import { closedObject } from "../json-shapes.ts";
+import { equalitiesSchema } from "../lists/where-schema.ts";
 
 interface ReadNeeds {
   readonly read: ReadPlan;
@@ -22,14 +25,19 @@ interface ReadNeeds {
 
 export const readComposite = defineAction<ReadNeeds>({
   name: "read-composite",
+  summary: "Finds one header with its details, all as they were at one moment.",
   mode: "reads",
   methods: ["POST"],
+  requires: ["source", "masterDetail"],
+  errors: ["invalidParameter", "invalidField"],
   takesOptions: false,
   takesEmptyBody: false,
 
   needs({ read, composite }) {
     return read?.key && composite ? { read, key: read.key, composite } : null;
   },
+  input: ({ read: { columns } }) => closedObject({ where: equalitiesSchema(columns) }, ["where"]),
+  answer: (plan, { entity }) => ({ status: 200, schema: readCompositeSchema(plan, entity) }),
 
   async run({ body, session }, { read, key, composite }) {
     const conditions = parseEqualities(body["where"], read.columns, false);

@@ -24,14 +24,21 @@ import type { Reading } from "../callers/session.ts";
 import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Select } from "../statement.ts";
 import { columnOf, parseWhere, patternText } from "../lists/where.ts";
+import { readAnswerSchema, readSchema } from "../lists/read-schema.ts";
 
 export const read = defineAction<ReadPlan>({
   name: "read",
+  summary: "Lists records, filtered, searched and sorted, as pages or up to a limit.",
   mode: "reads",
   methods: ["POST"],
+  requires: ["source"],
+  errors: ["invalidParameter", "invalidField"],
+  showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
+  input: (plan) => readSchema(plan),
+  answer: (plan, { entity }) => ({ status: 200, schema: readAnswerSchema(plan, entity) }),
 
   async run({ body, entity, session, cache }, plan) {
     const request = parseRead(body, plan, entity);

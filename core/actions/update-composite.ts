@@ -39,6 +39,7 @@ import type { Queries } from "../callers/session.ts";
 import type { Row } from "../ports.ts";
 import { keyOf, lockRecord, noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
 import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
+import { updateCompositeSchema, updatedCompositeSchema } from "../writes/composite-schema.ts";
 
 /** What a body says of one kind of details, checked. */
 interface DetailChanges {
@@ -56,11 +57,18 @@ interface CompositeChanges {
 
 export const updateComposite = defineAction<CompositeNeeds>({
   name: "update-composite",
+  summary: "Changes a header and its details, all or nothing.",
   mode: "writes",
   methods: ["POST"],
+  requires: ["key", "masterDetail", "transactions"],
+  headers: ["If-Match", "X-Lock-Token"],
+  events: ["onBeforeUpdate", "onAfterUpdate"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],
   takesOptions: true,
   takesEmptyBody: false,
   needs: compositeNeeds,
+  input: (plan, { entity }) => updateCompositeSchema(plan, entity),
+  answer: (plan, { entity }) => ({ status: 200, schema: updatedCompositeSchema(plan, entity) }),
 
   async begin(given, plan) {
     const call = atOneTime(given);

@@ -2,6 +2,7 @@
  * What aggregate may read: the entity's own columns, the joins that its file declares, and the tables of the project's other
  * entities. The last are known only when all endpoints are compiled, so `compile.ts` calls this in two steps.
  */
+import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../column.ts";
 import type { AggregatePlan, DeclaredJoin, Entity, JoinableTable, ReadPlan } from "../entity.ts";
 import { canJoin } from "../lists/joins.ts";
@@ -42,9 +43,6 @@ export async function aggregateOf(
   return { source: read.source, columns: read.columns, joins, tables: [] };
 }
 
-/** Actions whose answers show any of an entity's columns. */
-const showing = ["read", "first", "datatables", "aggregate"];
-
 /** The table that others may join: the columns that the entity shows of it. Null when it shows none. */
 export function exposedTable(
   { payload }: Survey,
@@ -53,7 +51,7 @@ export function exposedTable(
 ): JoinableTable | null {
   const { tableName, action } = payload;
   if (!table || tableName === undefined) return null;
-  if (!showing.some((name) => action[name as keyof typeof action] === true)) return null;
+  if (switchedOn(action, ({ showsColumns }) => showsColumns).length === 0) return null;
   return { name: tableName, source: sourceOf(table), columns: shown };
 }
 

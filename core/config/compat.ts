@@ -4,10 +4,10 @@
  * wrote it, so that faults point there. What has no counterpart is named with what to write instead.
  * Called by `read.ts` before a file is checked.
  */
-import { actionGroups, catalogActions } from "./action-names.ts";
+import { actionGroups, actionNames, actions } from "../actions.ts";
 import { faultAt, type Document } from "./document.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
-import { constraintNames } from "./rule-schema.ts";
+import { isRuleName } from "../rules/field-rules.ts";
 
 type Members = Record<string, unknown>;
 
@@ -58,12 +58,20 @@ export const foreign: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** Actions that others switch on, and that a group need not name. */
+const followers: ReadonlySet<string> = new Set(
+  actions.filter(({ follows }) => follows !== null).map(({ name }) => name),
+);
+
 /** Second names of actions, as `createComposite` for `create-composite`; the groups stand for several. */
 export const actionAliases: ReadonlyMap<string, readonly string[]> = new Map([
-  ...catalogActions
-    .map((name) => [camelCase(name), [name]] as const)
+  ...actionNames
+    .map((name): [string, readonly string[]] => [camelCase(name), [name]])
     .filter(([alias, [name]]) => alias !== name),
-  ...actionGroups,
+  ...[...actionGroups].map(([group, names]): [string, readonly string[]] => [
+    group,
+    names.filter((name) => !followers.has(name)),
+  ]),
 ]);
 
 /** Audit columns by the names that the columns have by default. */
@@ -165,8 +173,7 @@ function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["move
   const normal: Members = { constraints: { ...nested } };
   for (const [name, value] of Object.entries(rule)) {
     if (name === "constraints" || (harmless.rule as readonly string[]).includes(name)) continue;
-    const isConstraint =
-      constraintNames.includes(name.replace(/Message$/, "")) || name === "typeMessage";
+    const isConstraint = isRuleName(name.replace(/Message$/, "")) || name === "typeMessage";
     if (ruleProperties.includes(name) || !(isFlat || isConstraint) || Object.hasOwn(nested, name)) {
       normal[name] = value;
       continue;

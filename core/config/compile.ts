@@ -3,11 +3,12 @@
  * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
  * Called at start by `app/wire.ts`, once per project.
  */
+import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../entity.ts";
-import type { FieldRule } from "../writes/field-rule.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../ports.ts";
-import { compileRules } from "../writes/rules.ts";
+import { compileRules } from "../rules/compile-rules.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";
@@ -18,7 +19,15 @@ import { deepFreeze } from "./freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
-import { adjustOf, auditOf, forEverybody, readingOf, scopeOf, type Reading } from "./plans.ts";
+import {
+  adjustOf,
+  auditOf,
+  forEverybody,
+  keepsTimes,
+  readingOf,
+  scopeOf,
+  type Reading,
+} from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
@@ -35,8 +44,6 @@ export interface Compiled {
 }
 
 export interface CompileOptions {
-  /** Names of the actions that are built; others may be switched on, and are named in the notices. */
-  readonly actions: ReadonlySet<string>;
   /** Absent: no file of handlers can be loaded. */
   readonly importComponent?: ImportComponent | undefined;
 }
@@ -49,13 +56,13 @@ const noComponents: ImportComponent = async () => {
 export async function compileProject(
   config: ProjectConfig,
   catalog: Catalog,
-  { actions, importComponent = noComponents }: CompileOptions,
+  { importComponent = noComponents }: CompileOptions = {},
 ): Promise<Compiled> {
   const asked = remembering(catalog);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
-      return { survey, ...(await compileEntity(survey, endpoint, { actions, importComponent })) };
+      return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
@@ -76,17 +83,10 @@ export async function compileProject(
 async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
-  { actions: built, importComponent }: CompileOptions & { importComponent: ImportComponent },
+  importComponent: ImportComponent,
 ): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
   const { payload } = survey;
-  const enabled = new Set(
-    Object.entries(payload.action).flatMap(([name, on]) => (on === true ? [name] : [])),
-  );
-  for (const name of enabled)
-    if (!built.has(name)) survey.notice(`action ${name} is not available in this version`);
-  // Whoever may change a status may ask which can follow, unless the configuration says no.
-  if (enabled.has("change-status") && payload.action["next-statuses"] !== false)
-    enabled.add("next-statuses");
+  const enabled = new Set(switchedOn(payload.action));
   refuseUnsafe(survey);
 
   const found =
@@ -133,18 +133,19 @@ async function compileEntity(
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
   const handlers = await handlersOf(survey, table, importComponent);
-  checkActions(survey, enabled, { found, hasReading: foundReading !== null, write });
+  checkActions(survey, { found, hasReading: foundReading !== null, write });
 
   const entity: Entity = {
     project: survey.project,
     name: endpoint.name,
     definition: JSON.stringify([
-      survey.decimals,
+      survey.requests.decimals,
       payload,
       read && shapeOf(read),
       grid && shapeOf(grid),
     ]),
     enabled,
+    settings: survey.requests,
     read,
     write,
     rules: compiledRules,
@@ -215,7 +216,7 @@ function readPlan(
   const names = survey.payload.auditColumns;
   const stamp = (name: string): Column | null => {
     const column = names === false ? null : (reading.columns.get(name) ?? null);
-    return column?.type === "timestamp" || column?.type === "text" ? column : null;
+    return column && keepsTimes(column) ? column : null;
   };
   return {
     source: reading.source,

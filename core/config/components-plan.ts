@@ -2,9 +2,9 @@
  * The handlers that `components` names, found in their files: event to functions, in order. A file is imported once, by
  * the function that the runtime hands in, so that core needs to know of no files. Called by `compile.ts`.
  */
+import { actions } from "../actions.ts";
 import type { Table } from "../column.ts";
 import { type EventName, eventNames, type HookHandler, type NamedHandler } from "../hook.ts";
-import type { ActionName } from "./action-names.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
@@ -84,14 +84,14 @@ const componentFile = /^components\/.+\.(?:ts|mts|js|mjs)$/;
 /** An event that never comes says that something is missing; a table that cannot roll back makes a refusal a lie. */
 function checkUse(survey: Survey, event: EventName, table: Table | null): void {
   const write = event.replace(/^on(Before|After)/, "");
-  const actions = actionsOf[write] ?? [];
-  const isOn = (name: ActionName) => survey.payload.action[name] === true;
+  const names = actions.filter(({ events }) => events.includes(event)).map(({ name }) => name);
+  const isOn = (name: string): boolean => survey.payload.action[name] === true;
   const isImported =
     survey.payload.importConfig?.runHooks === true &&
     isOn("import-commit") &&
     (write === "Insert" || write === "Update");
-  if (!isImported && !actions.some(isOn))
-    survey.notice(`components.${event} never runs: ${actions.join(" and ")} is switched off`);
+  if (!isImported && !names.some(isOn))
+    survey.notice(`components.${event} never runs: ${names.join(" and ")} is switched off`);
   if (table && !table.transactional) {
     survey.fault(["components", event], {
       found: `handlers of ${table.name}, whose storage cannot undo what a handler refuses`,
@@ -99,11 +99,3 @@ function checkUse(survey: Survey, event: EventName, table: Table | null): void {
     });
   }
 }
-
-const actionsOf: Readonly<Record<string, readonly ActionName[]>> = {
-  Insert: ["create", "create-composite"],
-  Update: ["update", "update-composite"],
-  Delete: ["delete"],
-  Adjust: ["adjust"],
-  Workflow: ["change-status"],
-};

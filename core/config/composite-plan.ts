@@ -5,9 +5,9 @@
  */
 import type { Column, Columns, Table } from "../column.ts";
 import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../entity.ts";
-import type { FieldRule } from "../writes/field-rule.ts";
-import { compileRules } from "../writes/rules.ts";
-import { compositeActions } from "./action-names.ts";
+import { switchedOn } from "../actions.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
+import { compileRules } from "../rules/compile-rules.ts";
 import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
 import type { Path } from "./faults.ts";
 import { computedOf, type DetailColumns, totalsOf } from "./formula-plan.ts";
@@ -50,7 +50,8 @@ export async function compositeOf(
   header: Header,
 ): Promise<Composite> {
   const settings = settingsOf(survey);
-  const isUsed = compositeActions.some((name) => enabled.has(name));
+  const isUsed =
+    switchedOn(survey.payload.action, ({ requires }) => requires.has("masterDetail")).length > 0;
   const found = await Promise.all(
     settings.map((setting) => detailOf(survey, setting, { header, isUsed })),
   );

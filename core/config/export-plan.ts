@@ -2,6 +2,7 @@
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../entity.ts";
 import { allOf, type Condition, sourceOf } from "../statement.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -94,28 +95,15 @@ function exportColumn({ payload }: Survey, column: Column): ExportColumn {
   return { column, heading, format: formatOf(payload.columnFormats, column) };
 }
 
-/** Types of columns whose values a spreadsheet has a form of its own for. */
-const formats: Readonly<Partial<Record<Column["type"], ExportFormat["type"]>>> = {
-  integer: "number",
-  decimal: "number",
-  float: "number",
-  boolean: "boolean",
-  date: "date",
-  timestamp: "datetime",
-  text: "text",
-  uuid: "text",
-  time: "text",
-};
-
 function formatOf(
   configured: Survey["payload"]["columnFormats"],
   column: Column,
 ): ExportFormat | null {
   const given =
     configured && Object.hasOwn(configured, column.name) ? configured[column.name] : undefined;
-  const byType = formats[column.type];
-  if (!given) return byType === undefined ? null : { type: byType };
+  const { exportedAs, isInstant } = columnTypes[column.type];
+  if (!given) return exportedAs === null ? null : { type: exportedAs };
   if (given.type === "boolean") return given;
-  const type = given.type === "date" && column.type === "timestamp" ? "datetime" : given.type;
+  const type = given.type === "date" && isInstant ? "datetime" : given.type;
   return { type, pattern: given.format };
 }

@@ -3,10 +3,11 @@
  * the totals of the header. Called by `composite-plan.ts` for each kind of details.
  */
 import { resultOf, takesType } from "../lists/aggregate.ts";
-import type { Column, Columns, ColumnType } from "../column.ts";
+import type { Column, Columns } from "../column.ts";
 import type { HeaderTotal } from "../entity.ts";
 import { parseFormula } from "../writes/formula.ts";
 import type { AggregateFunction, Computation, Output } from "../statement.ts";
+import { isExact } from "../values/arithmetic.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
@@ -42,7 +43,7 @@ function computationOf(
   if (!parsed.ok || !column || !checkTarget(survey, column, { closed, path: at })) return null;
   const { formula } = parsed;
   const operands = formula.names.flatMap((one) => survey.column(one, columns, at, of) ?? []);
-  const inexact = [column, ...operands].find(({ type }) => !isExact(type));
+  const inexact = [column, ...operands].find((one) => !isExact(one));
   if (inexact) {
     survey.fault(at, {
       found: `${inexact.name}, a ${inexact.type} column`,
@@ -57,8 +58,6 @@ function computationOf(
   });
   return null;
 }
-
-const isExact = (type: ColumnType): boolean => type === "integer" || type === "decimal";
 
 /** Whether the column can be one that is computed. */
 function checkTarget(
@@ -147,7 +146,7 @@ export function totalsOf(
 }
 
 function mayHold(column: Column, name: AggregateFunction, source: Column | null): boolean {
-  if (isExact(column.type)) return source === null || isExact(source.type);
+  if (isExact(column)) return source === null || isExact(source);
   const isExtreme = name === "min" || name === "max";
   return isExtreme && source?.type === column.type && takesType(name, column.type);
 }

@@ -2,6 +2,7 @@
 import type { Column, Columns, Table } from "../column.ts";
 import type { ImportLookup, ImportPlan, WritePlan } from "../entity.ts";
 import { headingKey } from "../jobs/import-columns.ts";
+import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Payload } from "./schema.ts";
 import type { Survey } from "./survey.ts";
@@ -90,7 +91,7 @@ async function lookupOf(
   if (!other) return null;
   const of = `the table ${other.name}`;
   const name = survey.column(lookupField, other.columns, [...path, "lookupField"], of);
-  if (name && isIncomparable(name)) {
+  if (name && !columnTypes[name.type].findsRows) {
     const found = `a ${name.type} column`;
     survey.fault([...path, "lookupField"], { found, expected: "a column whose values are names" });
     return null;
@@ -110,9 +111,6 @@ function keyOf({ columns, primaryKey }: Table, targetField: string): Column | nu
   const only = primaryKey.length === 1 ? columns.get(primaryKey[0]!) : undefined;
   return columns.get(targetField) ?? only ?? null;
 }
-
-const isIncomparable = ({ type }: Column): boolean =>
-  type === "json" || type === "array" || type === "bytes";
 
 /** What a file cannot set would never be filled. */
 function checkTaken(
@@ -141,7 +139,7 @@ function checkTaken(
     if (!columns.has(target.name))
       survey.fault(at("lookupFields", heading, "targetField"), { found, expected });
   for (const [index, column] of upsertKeys.entries())
-    if (isIncomparable(column))
+    if (!columnTypes[column.type].findsRows)
       survey.fault(at("upsertKeys", index), {
         found: `a ${column.type} column`,
         expected: "columns whose values can be compared",
@@ -214,7 +212,7 @@ function wordsOf(
 ): Map<Column, ReadonlyMap<string, boolean>> {
   const words = new Map<Column, ReadonlyMap<string, boolean>>();
   for (const column of columns.values()) {
-    if (column.type !== "boolean") continue;
+    if (!columnTypes[column.type].hasWords) continue;
     const format = Object.hasOwn(columnFormats, column.name) ? columnFormats[column.name] : null;
     const own: (readonly [string, boolean])[] =
       format?.type === "boolean"

@@ -1,11 +1,9 @@
 /** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
 import { type Column, type Columns, derivedColumn } from "../column.ts";
 import type { LookupPlan, ReadPlan } from "../entity.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import type { Survey } from "./survey.ts";
-
-/** Types of which there is no text that could be a label. */
-const withoutText: readonly string[] = ["boolean", "json", "array", "bytes"];
 
 /** Null where the entity has nothing to look up; what the configuration asks for and cannot have is a fault. */
 export function lookupOf(
@@ -51,7 +49,7 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
       }
       return null;
     }
-    if (withoutText.includes(column.type)) {
+    if (!columnTypes[column.type].hasText) {
       survey.fault(path, {
         found: `a ${column.type} column`,
         expected: "columns that have a text",

@@ -3,12 +3,14 @@
  * cascading delete may do. Each function answers null where the configuration does not ask for the part, or has a
  * fault there, which then stands in the survey.
  */
+import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../decimal.ts";
 import type { Column, Columns, Source, Table } from "../column.ts";
 import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { allOf, sourceOf, type Condition } from "../statement.ts";
 import { parseWhere } from "../lists/where.ts";
+import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
@@ -103,20 +105,22 @@ export function scopeCondition(
 /** What the service writes into created_by and updated_by must fit. */
 const actorLengthMin = "Update from API".length;
 
+/** Whether the column can hold the time of a change: as an instant, or as its text. */
+export const keepsTimes = ({ type }: Column): boolean =>
+  columnTypes[type].isInstant || columnTypes[type].isText;
+
 /** Whether the column can hold what the service puts into that audit column. */
 export function fitsAudit(property: keyof AuditColumns, column: Column): boolean {
   if (column.generated !== "none") return false;
   return property.endsWith("At")
-    ? column.type === "timestamp" || column.type === "text"
-    : column.type === "text" && (column.lengthMax ?? Infinity) >= actorLengthMin;
+    ? keepsTimes(column)
+    : columnTypes[column.type].isText && (column.lengthMax ?? Infinity) >= actorLengthMin;
 }
 
 /** The audit columns that there are and that can hold what the service puts there. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
-  const isFilled = ["create", "update", "adjust", "change-status", "import-commit"].some(
-    (name) => action[name] === true,
-  );
+  const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
     if (names === false) return null;
     const given = names[property];
@@ -143,8 +147,6 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   };
 }
 
-const numericTypes: readonly string[] = ["integer", "decimal", "float"];
-
 /** The fields that adjust may change, with their minimum in exact digits. */
 export function adjustOf(
   survey: Survey,
@@ -163,7 +165,8 @@ export function adjustOf(
     if (column === null) continue;
     const isOwn =
       column === key || Object.values(audit).includes(column) || column.generated === "computed";
-    if (!numericTypes.includes(column.type) || isOwn) {
+    const { arithmetic } = columnTypes[column.type];
+    if (arithmetic === null || isOwn) {
       const found = isOwn
         ? "a column that the service or the database fills"
         : `a ${column.type} column`;
@@ -171,7 +174,7 @@ export function adjustOf(
       continue;
     }
     let least = min === undefined ? null : normalDecimal(String(min));
-    if (column.type === "integer" && least?.includes(".")) {
+    if (arithmetic.isWhole && least?.includes(".")) {
       survey.fault([...path, "min"], { expected: "a whole number, as the column holds" });
     }
     if (allowNegativeResult === false && (least === null || compareDecimals(least, "0") < 0))

@@ -92,6 +92,13 @@ const hooks = z.strictObject({
     .describe("How long a hook may take, unless it says so itself."),
 });
 
+const requests = z.strictObject({
+  unknown: z
+    .enum(["refuse", "ignore"])
+    .default("ignore")
+    .describe("What becomes of members that a request's action does not know."),
+});
+
 const auth = z.strictObject({
   apiKeys: z
     .array(
@@ -139,6 +146,7 @@ export const projectSchema = z
     locking: locking.prefault({}).describe("Locks on records."),
     jobs: jobs.prefault({}).describe("Exports and imports."),
     hooks: hooks.prefault({}).describe("Calls to other services."),
+    requests: requests.prefault({}).describe("How requests are read."),
     auth: auth.optional().describe("Who may call. Absent or empty = everybody."),
     cors: cors.prefault({}).describe("Calls from pages of other origins."),
     rateLimit: z.record(z.string(), z.unknown()).optional().describe("Calls per caller and time."),

@@ -2,16 +2,10 @@
  * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
  * finds what it needs. Called by `compile.ts` for every endpoint; all that is missing becomes a fault.
  */
+import type { Requirement } from "../action.ts";
+import { switchedOn } from "../actions.ts";
 import type { Columns, Table } from "../column.ts";
 import type { WritePlan } from "../entity.ts";
-import {
-  compositeActions,
-  multiRowActions,
-  readingActions,
-  workflowActions,
-  writingActions,
-  type ActionName,
-} from "./action-names.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
@@ -60,10 +54,9 @@ export function checkNames(
   }
 }
 
-/** What the enabled actions need of their entity. */
+/** What the actions that are switched on need of their entity. */
 export function checkActions(
   survey: Survey,
-  enabled: ReadonlySet<string>,
   {
     found,
     hasReading,
@@ -71,9 +64,9 @@ export function checkActions(
   }: { found: Table | null; hasReading: boolean; write: WritePlan | null },
 ): void {
   const { payload } = survey;
-  const on = (names: readonly ActionName[]): ActionName[] =>
-    names.filter((name) => enabled.has(name));
-  const writes = [...new Set(on([...writingActions, ...workflowActions]))];
+  const needing = (...requirements: Requirement[]): string[] =>
+    switchedOn(payload.action, ({ requires }) => requirements.some((one) => requires.has(one)));
+  const writes = needing("key");
   const who = writes.join(", ");
   if (writes.length > 0 && payload.tableName === undefined) {
     survey.fault(["tableName"], { expected: `the table for ${who}` });
@@ -86,44 +79,32 @@ export function checkActions(
     checkKey(survey, found, who, write);
   }
   // An exportQuery is a source of its own.
-  const reads = on(readingActions).filter(
-    (name) => name !== "export" || payload.exportQuery === undefined,
-  );
+  const reads =
+    payload.exportQuery === undefined ? needing("source", "exportSource") : needing("source");
   const hasSource = (payload.viewName ?? payload.viewQuery ?? payload.tableName) !== undefined;
   if (reads.length > 0 && !hasReading && !hasSource) {
     survey.fault(["tableName"], {
       expected: `a tableName, viewName or viewQuery for ${reads.join(", ")}`,
     });
   }
-  if (
-    enabled.has("datatables") &&
-    payload.datatablesQuery === undefined &&
-    payload.tableName === undefined
-  ) {
-    survey.fault(["datatablesQuery"], {
-      expected: "a datatablesQuery or a tableName for datatables",
-    });
+  const hasGridSource = (payload.datatablesQuery ?? payload.tableName) !== undefined;
+  const settings: readonly (readonly [Requirement, string, boolean, string])[] = [
+    ["gridSource", "datatablesQuery", hasGridSource, "a datatablesQuery or a tableName"],
+    ["adjustConfig", "adjustConfig", payload.adjustConfig !== undefined, "the fields"],
+    ["masterDetail", "masterDetail", payload.masterDetail !== undefined, "the details"],
+  ];
+  for (const [requirement, property, isThere, expected] of settings) {
+    const names = needing(requirement);
+    if (names.length > 0 && !isThere)
+      survey.fault([property], { expected: `${expected} for ${names.join(", ")}` });
   }
-  if (enabled.has("adjust") && payload.adjustConfig === undefined) {
-    survey.fault(["adjustConfig"], { expected: "the fields that adjust may change" });
-  }
-  if (on(compositeActions).length > 0 && payload.masterDetail === undefined) {
-    survey.fault(["masterDetail"], {
-      expected: `the details for ${on(compositeActions).join(", ")}`,
-    });
-  }
-  if (
-    on(workflowActions).length > 0 &&
-    payload.workflow === undefined &&
-    found &&
-    !found.columns.has("status")
-  ) {
+  const moves = needing("status");
+  if (moves.length > 0 && payload.workflow === undefined && found && !found.columns.has("status")) {
     survey.fault(["workflow"], {
-      expected: `a workflow.statusField for ${on(workflowActions).join(", ")}: the table has no column status`,
+      expected: `a workflow.statusField for ${moves.join(", ")}: the table has no column status`,
     });
   }
-  // A hook that fails after the change must be able to undo it.
-  checkTransactions(survey, on([...multiRowActions, "change-status"]), found);
+  checkTransactions(survey, needing("transactions"), found);
 }
 
 function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | null): void {
@@ -158,11 +139,7 @@ function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | 
 }
 
 /** Storage without transactions would leave half of the rows behind. */
-function checkTransactions(
-  survey: Survey,
-  names: readonly ActionName[],
-  table: Table | null,
-): void {
+function checkTransactions(survey: Survey, names: readonly string[], table: Table | null): void {
   if (!table || table.transactional) return;
   const expected = "a table whose storage has transactions";
   const found = `${table.name}, whose storage cannot undo a half-done change`;

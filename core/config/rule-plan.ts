@@ -1,12 +1,14 @@
 /**
- * fieldValidation -> the rules that `core/writes/rules.ts` runs, and what they tell of columns that the database itself
+ * fieldValidation -> the rules that `core/rules/` runs, and what they tell of columns that the database itself
  * leaves open: how many decimals a number keeps, whether a loosely stored column holds decimals or booleans.
  */
-import { columnTypeOf, fieldRuleFaults, type FieldRule } from "../writes/field-rule.ts";
 import type { Column, Columns } from "../column.ts";
+import { fieldRules, ruleFaults, ruleNames } from "../rules/field-rules.ts";
+import type { FieldRule, MessageName, RuleName, RuleValues } from "../rules/rule-definition.ts";
+import { columnTypes, ruleTypes } from "../values/column-types.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
-import { constraintNames, type Rule } from "./rule-schema.ts";
+import { messageNames, type Rule } from "./rule-schema.ts";
 import type { Survey } from "./survey.ts";
 
 /** The rules in the form that they are compiled from; every fault of every rule goes to the survey. */
@@ -24,11 +26,10 @@ export function readRules(
     survey.column(rule.name, columns, [...at, "name"], of);
     if (seen.has(rule.name)) survey.fault([...at, "name"], { expected: "one rule for each field" });
     seen.add(rule.name);
-    for (const fault of fieldRuleFaults(rule, columns)) {
-      const value = rule[fault.path];
-      const isName =
-        (fault.path === "before" || fault.path === "after") && typeof value === "string";
-      survey.fault([...at, "constraints", fault.path], {
+    for (const fault of ruleFaults(rule, columns)) {
+      const value = rule[fault.rule];
+      const isName = fieldRules[fault.rule].namesField && typeof value === "string";
+      survey.fault([...at, "constraints", fault.rule], {
         expected: `another value: it ${fault.message}`,
         hint: isName ? didYouMean(value, columns.keys()) : undefined,
       });
@@ -37,16 +38,32 @@ export function readRules(
   });
 }
 
+type RulesSet = { -readonly [Name in RuleName]?: RuleValues[Name] };
+
 function toFieldRule({ name, type, constraints }: Rule): FieldRule {
-  const rule: Record<string, unknown> = { name };
-  if (type !== undefined) rule["type"] = type;
-  const messages: Record<string, string> = {};
-  for (const [key, value] of Object.entries(constraints)) {
-    if (constraintNames.includes(key)) rule[key] = value;
-    else messages[key.slice(0, -"Message".length)] = value as string;
+  const rules: RulesSet = {};
+  for (const one of ruleNames) copyRule(one, constraints, rules);
+  const messages: Partial<Record<MessageName, string>> = {};
+  for (const one of messageNames) {
+    const message = constraints[`${one}Message`];
+    if (message !== undefined) messages[one] = message;
   }
-  if (Object.keys(messages).length > 0) rule["messages"] = messages;
-  return rule as unknown as FieldRule;
+  const columnType = type === undefined ? undefined : ruleTypes.get(type);
+  return {
+    ...rules,
+    name,
+    ...(columnType !== undefined && { type: columnType }),
+    ...(Object.keys(messages).length > 0 && { messages }),
+  };
+}
+
+function copyRule<Name extends RuleName>(
+  name: Name,
+  from: { readonly [Each in RuleName]?: RuleValues[Each] | undefined },
+  to: RulesSet,
+): void {
+  const value = from[name];
+  if (value !== undefined) to[name] = value;
 }
 
 /** The columns, each with what its rule tells beyond the database. */
@@ -55,27 +72,25 @@ export function refineColumns(columns: Columns, rules: readonly FieldRule[]): Co
   return new Map([...columns].map(([name, column]) => [name, refine(column, byName.get(name))]));
 }
 
-/** Decimal digits that a double keeps, whatever they are. */
-const doubleDigits = 15;
-
 function refine(column: Column, rule: FieldRule | undefined): Column {
   if (!rule) return column;
-  const asked = rule.type === undefined ? column.type : columnTypeOf[rule.type];
-  const isTyped = asked !== column.type && column.ruleTypes?.includes(asked) === true;
-  // The declared type goes on saying how the engine stores the value; only what the service makes of it changes.
-  if (isTyped && asked === "boolean") return { ...column, type: asked, range: null };
-  if (isTyped) {
+  const asked = rule.type ?? column.type;
+  const own = columnTypes[column.type].arithmetic;
+  if (asked !== column.type && column.ruleTypes?.includes(asked) === true) {
+    const { arithmetic } = columnTypes[asked];
+    // The declared type goes on saying how the engine stores the value; only what the service makes of it changes.
     return {
       ...column,
       type: asked,
       lengthMax: null,
       bytesMax: null,
       range: null,
-      precision: column.type === "float" ? doubleDigits : null,
-      scale: rule.scale ?? null,
+      precision: arithmetic && (own?.digitsKept ?? null),
+      scale: arithmetic && (rule.scale ?? null),
     };
   }
-  if (column.type !== "decimal" || column.scale !== null) return column;
+  const takesScale = own?.isExact === true && !own.isWhole;
+  if (!takesScale || column.scale !== null) return column;
   if (rule.scale === undefined && rule.precision === undefined) return column;
   return {
     ...column,

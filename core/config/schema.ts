@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { eventNames } from "../hook.ts";
-import { catalogActions } from "./action-names.ts";
+import { actionNames } from "../actions.ts";
 import { ruleSchema } from "./rule-schema.ts";
 
 const column = z.string().min(1);
@@ -26,7 +26,7 @@ export const scope = byColumn(scopeValue);
 export const actionSwitches = z
   .strictObject(
     Object.fromEntries(
-      catalogActions.map((name) => [name, z.boolean().describe(`The action ${name}.`)]),
+      actionNames.map((name) => [name, z.boolean().describe(`The action ${name}.`)]),
     ),
   )
   .partial();
@@ -295,7 +295,7 @@ export const endpointSchema = z
       .optional()
       .describe("Handlers of each event, in order, as components/code.ts#check."),
     access: z
-      .record(z.string(), z.union([z.literal("*"), z.array(z.enum(catalogActions))]))
+      .record(z.string(), z.union([z.literal("*"), z.array(z.enum(actionNames))]))
       .optional()
       .describe("Actions of each role."),
     rowScope: z.record(z.string(), byColumn(z.string())).optional().describe("Rows of each role."),

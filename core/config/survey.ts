@@ -4,6 +4,7 @@
  * "did you mean". Made by `compile.ts` for every endpoint.
  */
 import type { Column, Columns, Table } from "../column.ts";
+import type { RequestSettings } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import type { Catalog } from "../ports.ts";
 import type { Computation } from "../statement.ts";
@@ -18,8 +19,7 @@ export interface Survey {
   readonly project: string;
   readonly endpoint: string;
   readonly payload: Payload;
-  /** How the project shows decimals. */
-  readonly decimals: ProjectConfig["decimals"];
+  readonly requests: RequestSettings;
   /** How long a hook may take that does not say so itself. */
   readonly hookTimeoutMs: number;
   /** The project's files, as of the ProjectConfig. */
@@ -60,7 +60,11 @@ export function openSurvey(
     project: config.name,
     endpoint: endpoint.name,
     payload,
-    decimals: config.decimals,
+    requests: {
+      decimals: config.decimals,
+      unknownMembers: config.requests.unknown,
+      lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
+    },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
     jobs: config.jobs,

@@ -3,9 +3,10 @@
  * A status that no record could have is a fault here, instead of a refusal at its first change. Called by `compile.ts` for
  * every endpoint.
  */
+import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../column.ts";
 import type { ReadPlan, StatusHook, WorkflowPlan, WritePlan } from "../entity.ts";
-import type { Rules } from "../writes/rules.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
 import { type HookContext, hookOf } from "./hook-plan.ts";
@@ -25,7 +26,8 @@ export function workflowOf(
 ): WorkflowPlan | null {
   const { table, write, rules } = parts;
   const { action, workflow: config } = survey.payload;
-  const isAsked = config !== undefined || action["change-status"] || action["next-statuses"];
+  const isAsked =
+    config !== undefined || switchedOn(action, ({ requires }) => requires.has("status")).length > 0;
   if (table === null || !isAsked) return null;
   const status = statusColumn(survey, table, write);
   if (status === null) return null;

@@ -7,7 +7,9 @@ import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { allOf, type Condition } from "../statement.ts";
-import { conditionOf, isSelected, matches, partsOf, type Test } from "./criterion.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { partsOf } from "../values/formats.ts";
+import { conditionOf, isSelected, matches, type Test } from "./criterion.ts";
 import { isBlank, membersOf, type Sent } from "./parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
@@ -55,7 +57,7 @@ function maskedOf(column: Column, test: Test, { value, mask }: Sent): Condition 
   const parts = partsOf(value);
   if (mask === "YYYY-MM-DD") return conditionOf(column, test, [parts?.day ?? value]);
   const time = parts?.time ?? value;
-  if (column.type !== "timestamp" || test.endsWith("null"))
+  if (!columnTypes[column.type].isInstant || test.endsWith("null"))
     return conditionOf(column, test, [time]);
   if ((test !== "=" && test !== "!=") || typeof time !== "string" || !timeOfDay.test(time))
     throw invalidPayload(

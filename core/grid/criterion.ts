@@ -4,10 +4,10 @@
  * is true of nulls. Used by `search-builder.ts`, `search-panes.ts` and `column-control.ts`.
  */
 import type { Column } from "../column.ts";
-import { compareDecimals } from "../decimal.ts";
-import { isDate, readTimestamp } from "../writes/formats.ts";
+import { isDate } from "../values/formats.ts";
 import type { Comparison, Condition } from "../statement.ts";
 import { comparand, parseWhere } from "../lists/where.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { asPayload, isBlank, textOf } from "./parameters.ts";
 
 /** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */
@@ -74,22 +74,12 @@ export function isSelected(column: Column, values: readonly unknown[]): Conditio
   return { kind: "or", members };
 }
 
-/** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */
-export function partsOf(value: unknown): { day: string; time: string } | null {
-  if (typeof value !== "string" || readTimestamp(value) === null) return null;
-  const [time] = /\d\d:\d\d(:\d\d)?/.exec(value) ?? [];
-  return time === undefined ? null : { day: value.slice(0, 10), time };
-}
-
 /** Whether what the field shows has this pattern of LIKE, whatever the case. */
 export function matches(column: Column, pattern: string, isNegated: boolean): Condition {
-  if (withoutText.has(column.type)) return { kind: isNegated ? "and" : "or", members: [] };
+  if (!columnTypes[column.type].hasText) return { kind: isNegated ? "and" : "or", members: [] };
   const like: Condition = { kind: "like", column, pattern, negated: isNegated, ignoreCase: true };
   return isNegated ? orNull(column, like) : like;
 }
-
-/** Types of which no engine gives a text to search in. */
-const withoutText: ReadonlySet<string> = new Set(["boolean", "json", "array", "bytes"]);
 
 const valuesTaken = (test: Test): number =>
   test.endsWith("null") ? 0 : test.endsWith("between") ? 2 : 1;
@@ -108,7 +98,8 @@ const isFilled = (column: Column): Condition => {
 };
 
 /** A label is never empty, and an engine may refuse to compare it with what is no label. */
-const hasEmptyText = ({ type, labels }: Column): boolean => type === "text" && labels === null;
+const hasEmptyText = ({ type, labels }: Column): boolean =>
+  columnTypes[type].isText && labels === null;
 
 const orNull = (column: Column, ...others: readonly Condition[]): Condition => ({
   kind: "or",
@@ -142,35 +133,20 @@ function edge(column: Column, operator: "<" | "<=" | ">" | ">=", value: unknown)
 
 /** A bare date stands for the whole day where the column holds instants. Null elsewhere, and for the last day there is. */
 function dayAfter({ type }: Column, value: unknown): string | null {
-  if (type !== "timestamp" || typeof value !== "string" || !isDate(value)) return null;
+  if (!columnTypes[type].isInstant || typeof value !== "string" || !isDate(value)) return null;
   const next = new Date(Date.parse(value) + 86_400_000).toISOString().slice(0, 10);
   return isDate(next) ? next : null;
 }
 
 /** The smaller value first: the library takes them in either order, and sorts some of them as texts. */
 function inOrder(column: Column, [first, second]: readonly unknown[]): [unknown, unknown] {
-  const [a, b] = asPayload(() => [comparand(column, first), comparand(column, second)]);
-  const isAbove =
-    column.type === "decimal" ? compareDecimals(a as string, b as string) > 0 : a! > b!;
-  return isAbove ? [second, first] : [first, second];
+  const [a, b] = asPayload(() => [comparand(column, first), comparand(column, second)] as const);
+  return columnTypes[column.type].isAbove(a, b) ? [second, first] : [first, second];
 }
 
-const numeric: ReadonlySet<string> = new Set(["integer", "decimal", "float"]);
-
-/**
- * The value as its column's type writes it. Pickers send an instant for a day or a time of day, and a number may be half
- * typed: a lone sign or point is nothing yet, and a point may lack the digits on one side.
- */
-function worded({ type }: Column, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (type === "date") return partsOf(value)?.day ?? value;
-  if (type === "time") return partsOf(value)?.time ?? value;
-  if (!numeric.has(type)) return value;
-  const [, sign, whole, fraction] = /^\s*(-?)(\d*)(?:\.(\d*))?\s*$/.exec(value) ?? [];
-  if (sign === undefined) return value;
-  if (!whole && !fraction) return "";
-  return `${sign}${whole || "0"}${fraction ? `.${fraction}` : ""}`;
-}
+/** The value as its column's type takes it. */
+const worded = ({ type }: Column, value: unknown): unknown =>
+  typeof value === "string" ? columnTypes[type].fromFilter(value) : value;
 
 /** `%`, `_` and the backslash stand for themselves. */
 function patternOf(test: Test, value: unknown): string {

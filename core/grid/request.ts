@@ -10,9 +10,10 @@ import type { GridPlan } from "../entity.ts";
 import { invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
-import { hasOrder, parseSort } from "../lists/sort.ts";
+import { parseSort } from "../lists/sort.ts";
 import { allOf, type Condition, type Sort } from "../statement.ts";
 import { parseWhere } from "../lists/where.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { parseColumnControl } from "./column-control.ts";
 import { asPayload, listOf, type Sent, wholeNumber } from "./parameters.ts";
 import { parseSearchBuilder } from "./search-builder.ts";
@@ -100,7 +101,7 @@ function orderOf(value: unknown, plan: GridPlan, sent: readonly SentColumn[]): S
     const named = sent[index]?.isOrderable ? sent[index].column : null;
     const column = byPosition[index] ?? named;
     // The library clears an order by an empty direction.
-    if (!column || dir === "" || !hasOrder(column)) return [];
+    if (!column || dir === "" || !columnTypes[column.type].isSorted) return [];
     return [{ column, direction: dir.toLowerCase() as Sort["direction"] }];
   });
 }

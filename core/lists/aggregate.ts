@@ -4,24 +4,21 @@
  */
 import { type Column, type ColumnType, derivedColumn } from "../column.ts";
 import type { AggregateFunction } from "../statement.ts";
+import { isExact, scaleOf } from "../values/arithmetic.ts";
+import { columnTypes } from "../values/column-types.ts";
 
-export const aggregateFunctions: ReadonlySet<string> = new Set<AggregateFunction>([
-  "count",
-  "sum",
-  "avg",
-  "min",
-  "max",
-]);
+export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
+export const aggregateFunctions: ReadonlySet<string> = new Set(functionNames);
 
-const numeric: readonly ColumnType[] = ["integer", "decimal", "float"];
-const ordered: readonly ColumnType[] = [...numeric, "text", "date", "timestamp", "time", "uuid"];
-const grouped: readonly ColumnType[] = [...ordered, "boolean", "other"];
+/** What an alias may be. */
+export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Whether the function, or grouping (null), has a meaning for values of the type. */
 export function takesType(name: AggregateFunction | null, type: ColumnType): boolean {
   if (name === "count") return true;
-  if (name === null) return grouped.includes(type);
-  return (name === "sum" || name === "avg" ? numeric : ordered).includes(type);
+  const { isGrouped, hasExtremes, arithmetic } = columnTypes[type];
+  if (name === null) return isGrouped;
+  return name === "sum" || name === "avg" ? arithmetic !== null : hasExtremes;
 }
 
 /** Digits that an average has behind the point beyond those of its column. */
@@ -58,8 +55,8 @@ function makeResult(name: AggregateFunction | null, column: Column | null, alias
   if (name === "count" || column === null)
     return { ...computed(alias, "integer"), range: { min: 0n, max: 2n ** 63n - 1n } };
   if (name !== "sum" && name !== "avg") return { ...column, name: alias, nullable: true };
-  if (column.type === "float") return computed(alias, "float");
-  const scale = column.type === "integer" ? 0 : column.scale;
+  if (!isExact(column)) return computed(alias, "float");
+  const scale = scaleOf(column);
   const places = Math.min((scale ?? openScale) + averageDigits, scaleMax);
   return { ...computed(alias, "decimal"), scale: name === "sum" ? scale : places };
 }

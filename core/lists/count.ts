@@ -5,20 +5,19 @@ import { invalidParameter } from "../errors.ts";
 import type { Reading } from "../callers/session.ts";
 import type { Count } from "../statement.ts";
 
-export type CountMode = "exact" | "estimated" | "none";
+export const countModes = ["exact", "estimated", "none"] as const;
+export type CountMode = (typeof countModes)[number];
 
 /** Rows in all; null when they were not counted. */
 export interface RowCount {
   readonly total: number | null;
   readonly isEstimate: boolean;
 }
-
-const countModes: readonly unknown[] = ["exact", "estimated", "none"] satisfies CountMode[];
-
 /** The mode of that name; exact when it is absent. Rejects with Invalid parameter. */
 export function parseCountMode(value: unknown): CountMode {
   if (value === undefined || value === null) return "exact";
-  if (countModes.includes(value)) return value as CountMode;
+  const known = countModes.find((mode) => mode === value);
+  if (known) return known;
   throw invalidParameter("count must be exact, estimated or none");
 }
 

@@ -5,12 +5,13 @@
  */
 import { type Column, derivedColumn } from "../column.ts";
 import { AppError, invalidParameter } from "../errors.ts";
-import { fromBase64, toBase64 } from "../writes/formats.ts";
+import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../hash.ts";
 import { limits } from "../limits.ts";
 import { parsePerPage } from "./page.ts";
 import type { Row } from "../ports.ts";
 import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
+import { columnTypes } from "../values/column-types.ts";
 
 /** What decides which rows a list has and in which order; a cursor of one list is refused by all others. */
 export interface CursorList {
@@ -90,7 +91,7 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
  */
 export function cursorFailure(error: unknown, { list, after }: CursorPage): unknown {
   if (!(error instanceof AppError) || after === null) return error;
-  const isForeign = list.sort.some(({ column }) => column.type === "other");
+  const isForeign = list.sort.some(({ column }) => columnTypes[column.type].isForeign);
   const isRefused = error.kind === "validationFailed" || (isForeign && error.kind === "internal");
   if (!isRefused) return error;
   return new AppError("invalidParameter", "The cursor holds a value that no record can have", {

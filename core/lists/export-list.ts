@@ -13,6 +13,13 @@ import { parseWhere } from "./where.ts";
 export const exportFormats = ["xlsx", "csv", "jsonl"] as const;
 export type ExportFormatName = (typeof exportFormats)[number];
 
+/** What each format is called in HTTP. */
+export const exportMediaTypes: Readonly<Record<ExportFormatName, string>> = {
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  csv: "text/csv; charset=utf-8",
+  jsonl: "application/x-ndjson; charset=utf-8",
+};
+
 export interface ExportRequest {
   readonly format: ExportFormatName;
   /** All rows of the export, in their order. */

@@ -8,6 +8,7 @@ import type { AggregatePlan, DeclaredJoin } from "../entity.ts";
 import { validationError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Join } from "../statement.ts";
+import { columnTypes } from "../values/column-types.ts";
 
 export interface Joined {
   readonly joins: readonly Join[];
@@ -125,7 +126,7 @@ const isSame = (declared: DeclaredJoin, wanted: Wanted): boolean =>
 
 /** Whether values of the two columns can be compared on every engine. */
 export const canJoin = (left: Column, right: Column): boolean =>
-  left.type === right.type && !["json", "array", "bytes", "other"].includes(left.type);
+  left.type === right.type && columnTypes[left.type].isJoined;
 
 const only = (columns: Columns, names: readonly string[]): Columns =>
   new Map(names.map((name) => [name, columns.get(name)!]));

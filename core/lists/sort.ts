@@ -2,6 +2,7 @@
 import type { Column, Columns } from "../column.ts";
 import { invalidParameter } from "../errors.ts";
 import type { Sort } from "../statement.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { columnOf } from "./where.ts";
 
 const shape =
@@ -26,7 +27,8 @@ export function parseSort(sortColumns: unknown, columns: Columns, key: Column | 
       throw invalidParameter(shape);
     }
     const column = columnOf(name, columns, "sort_columns");
-    if (!hasOrder(column)) throw invalidParameter(`Column "${name}" cannot be sorted`);
+    if (!columnTypes[column.type].isSorted)
+      throw invalidParameter(`Column "${name}" cannot be sorted`);
     // The first mention decides; a second one could not change the order.
     if (!sort.has(column))
       sort.set(column, { column, direction: direction.toLowerCase() as Sort["direction"] });
@@ -40,7 +42,3 @@ function itemsOf(sortColumns: unknown): unknown[] {
   if (!Array.isArray(sortColumns)) throw invalidParameter(shape);
   return sortColumns;
 }
-
-/** Whether the engines can put its values in one order. */
-export const hasOrder = (column: Column): boolean =>
-  column.type !== "json" && column.type !== "array" && column.type !== "bytes";

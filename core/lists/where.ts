@@ -9,7 +9,9 @@ import { invalidField, invalidParameter, invalidPayload } from "../errors.ts";
 import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { type Comparison, type Condition, equals, type Scalar } from "../statement.ts";
-import { accept } from "../values.ts";
+import { isLonger } from "../text.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
 
 const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
 
@@ -59,7 +61,7 @@ export function columnOf(name: string, columns: Columns, place: string): Column 
 
 /** The value in the form that its column is compared in. Lengths and digits beyond the column's own are fine in a comparison. */
 export function comparand(column: Column, value: unknown): Scalar {
-  if (column.type === "json" || column.type === "array") {
+  if (!columnTypes[column.type].isCompared) {
     throw invalidParameter(
       `Column "${column.name}" cannot be compared, only tested for IS NULL and IS NOT NULL`,
     );
@@ -70,33 +72,8 @@ export function comparand(column: Column, value: unknown): Scalar {
   return accepted.value;
 }
 
-/** Whole numbers that some engine's column can hold: beyond them nothing is worth comparing. */
-const comparedRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
-
-const withoutLimits = new WeakMap<Column, Column>();
-
 /** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
 export const mayHold = (column: Column, value: Scalar): boolean => sideOf(column, value) === 0;
-
-/** The column as comparisons see it: `price > 10.555` is a fair question to a column with two decimals. */
-export function unlimited(column: Column): Column {
-  let wide = withoutLimits.get(column);
-  if (!wide) {
-    const fits = {
-      lengthMax: null,
-      bytesMax: null,
-      fixedLength: false,
-      precision: null,
-      scale: null,
-      range: column.range && comparedRange,
-      isSingle: false,
-      fractionDigits: 3,
-    };
-    wide = { ...column, ...fits };
-    withoutLimits.set(column, wide);
-  }
-  return wide;
-}
 
 function parseGroup(
   group: unknown,
@@ -134,17 +111,24 @@ function parseCondition(condition: unknown, columns: Columns): Condition {
   if (!operator)
     throw invalidPayload(`Unknown operator "${condition["operator"].slice(0, 100)}" in where`);
   const column = columnOf(condition["key"], columns, "where");
-  if (operator.takesValue && condition["value"] === undefined)
+  if (operator.operand !== "none" && condition["value"] === undefined)
     throw invalidPayload(`Operator ${name} needs a value`);
   const sensitive = condition["sensitive"] ?? true;
   if (typeof sensitive !== "boolean") throw invalidPayload("sensitive must be true or false");
   return operator.read(column, condition["value"], sensitive);
 }
 
+/** What an operator is given: a value or null, a value, two values, a list of values or nulls, a pattern, or nothing. */
+export type Operand = "any" | "value" | "pair" | "list" | "pattern" | "none";
+
 interface Operator {
-  takesValue: boolean;
+  operand: Operand;
   read(column: Column, value: unknown, sensitive: boolean): Condition;
 }
+
+/** Names of the operators that are given this. */
+export const operatorsWith = (operand: Operand): readonly string[] =>
+  [...operators].filter(([, one]) => one.operand === operand).map(([name]) => name);
 
 const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ["=", equality("=")],
@@ -158,22 +142,19 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ["NOT LIKE", like(true)],
   [
     "ILIKE",
-    { takesValue: true, read: (column, value) => likeCondition(column, value, false, true) },
+    { operand: "pattern", read: (column, value) => likeCondition(column, value, false, true) },
   ],
   ["BETWEEN", between(false)],
   ["NOT BETWEEN", between(true)],
   ["IN", membership(false)],
   ["NOT IN", membership(true)],
-  ["IS NULL", { takesValue: false, read: (column) => ({ kind: "null", column, negated: false }) }],
-  [
-    "IS NOT NULL",
-    { takesValue: false, read: (column) => ({ kind: "null", column, negated: true }) },
-  ],
+  ["IS NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: false }) }],
+  ["IS NOT NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: true }) }],
 ]);
 
 function equality(operator: "=" | "!="): Operator {
   return {
-    takesValue: true,
+    operand: "any",
     read: (column, value) =>
       value === null
         ? { kind: "null", column, negated: operator === "!=" }
@@ -183,7 +164,7 @@ function equality(operator: "=" | "!="): Operator {
 
 function ordering(operator: Comparison): Operator {
   return {
-    takesValue: true,
+    operand: "value",
     read(column, value) {
       if (value === null)
         throw invalidPayload(`Operator ${operator} needs a value other than null`);
@@ -208,7 +189,7 @@ function sideOf({ range }: Column, value: Scalar): -1 | 0 | 1 {
 
 function like(negated: boolean): Operator {
   return {
-    takesValue: true,
+    operand: "pattern",
     read: (column, value, sensitive) => likeCondition(column, value, negated, !sensitive),
   };
 }
@@ -232,7 +213,7 @@ function likeCondition(
 export function patternText(value: unknown, subject: string): string {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string") throw invalidParameter(`${subject} must be a text`);
-  if (text.length > limits.patternLengthMax) {
+  if (isLonger(text, limits.patternLengthMax)) {
     throw invalidParameter(`${subject} must have at most ${limits.patternLengthMax} characters`);
   }
   if (!text.isWellFormed()) throw invalidParameter(`${subject} must be valid Unicode`);
@@ -241,7 +222,7 @@ export function patternText(value: unknown, subject: string): string {
 
 function between(negated: boolean): Operator {
   return {
-    takesValue: true,
+    operand: "pair",
     read(column, value) {
       if (!Array.isArray(value) || value.length !== 2 || value.includes(null)) {
         throw invalidPayload("BETWEEN needs an array of two values");
@@ -268,7 +249,7 @@ function between(negated: boolean): Operator {
 /** A null among the values stands for "is null", as it does with `=`; SQL's own IN would match no row for it. */
 function membership(negated: boolean): Operator {
   return {
-    takesValue: true,
+    operand: "list",
     read(column, value) {
       if (!Array.isArray(value)) throw invalidPayload("IN needs an array of values");
       if (value.length > limits.inValuesMax)

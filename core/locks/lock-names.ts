@@ -4,8 +4,9 @@
  */
 import type { Column, Table } from "../column.ts";
 import type { Entity } from "../entity.ts";
-import { toBase64 } from "../writes/formats.ts";
+import { toBase64 } from "../values/formats.ts";
 import type { Scalar } from "../statement.ts";
+import { columnTypes } from "../values/column-types.ts";
 
 export type LockKind = "record" | "resource";
 
@@ -40,7 +41,7 @@ export function lockName(
  */
 function sameText(value: Scalar, { type }: Column): string {
   if (value instanceof Uint8Array) return toBase64(value);
-  if (typeof value !== "string" || (type !== "text" && type !== "other")) return String(value);
+  if (typeof value !== "string" || !columnTypes[type].isFolded) return String(value);
   const plain = value.normalize("NFKD").replace(/[\p{M}\p{C}]/gu, "");
   return plain.toUpperCase().toLowerCase().trimEnd();
 }

@@ -11,7 +11,8 @@ import type { Json } from "../json.ts";
 import type { LockHolder, LockOutcome, LockState, LockStore, Log, NewId } from "../ports.ts";
 import { createRecordLocks } from "./record-locks.ts";
 import type { Scalar } from "../statement.ts";
-import { showBytes, showInteger } from "../values.ts";
+import { showBytes } from "../values/bytes-type.ts";
+import { showInteger } from "../values/integer-type.ts";
 
 /** `locking` of project.json. */
 export interface LockSettings {

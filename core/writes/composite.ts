@@ -13,8 +13,9 @@ import { isObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { createAudit, newKey, recordPlan, type RecordPlan, updateAudit } from "./record.ts";
 import type { Assignment, Computation, Scalar } from "../statement.ts";
-import { accept } from "../values.ts";
-import { mayHold, unlimited } from "../lists/where.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { arithmeticOf } from "../values/arithmetic.ts";
+import { mayHold } from "../lists/where.ts";
 
 /** What create-composite and update-composite need. */
 export interface CompositeNeeds extends RecordPlan {
@@ -154,8 +155,9 @@ function foresee(
 ): void {
   const isUnknown = (one: Column): boolean =>
     !values.has(one) && (one.hasDefault || one.generated !== "none");
+  const { fromDigits } = arithmeticOf(column);
   if (operands.some(isUnknown)) {
-    if (isDemanded(column)) values.set(column, numberFor(column, "0"));
+    if (isDemanded(column)) values.set(column, fromDigits("0"));
     return;
   }
   const byName = new Map(operands.map((one) => [one.name, values.get(one) ?? null]));
@@ -164,15 +166,11 @@ function foresee(
     return value === null ? null : String(value);
   });
   if (!result.ok) errors[column.name] = [formulaFaults[result.fault]];
-  else values.set(column, result.value === null ? null : numberFor(column, result.value));
+  else values.set(column, result.value === null ? null : fromDigits(result.value));
 }
 
 /** Whether an INSERT must bring a value. */
 export const isDemanded = (column: Column): boolean => !column.nullable && !column.hasDefault;
-
-/** Canonical digits as the column's type has them. */
-export const numberFor = ({ type }: Column, digits: string): Scalar =>
-  type === "integer" ? BigInt(digits) : digits;
 
 /** What `fill` gives; what it says of fields goes to the others that are at fault. */
 export function tried<Item>(errors: FieldErrors, fill: () => Iterable<Item>): Iterable<Item> {

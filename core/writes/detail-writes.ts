@@ -23,7 +23,9 @@ import {
   type Scalar,
   sourceOf,
 } from "../statement.ts";
-import { accept } from "../values.ts";
+import { accept } from "../values/accept.ts";
+import { isExact, scaleOf } from "../values/arithmetic.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { comparand } from "../lists/where.ts";
 
 /** The transaction, and the header that the details belong to. */
@@ -109,7 +111,7 @@ async function insertGroup(
     headerKey,
     ...columns.map((column) => values.get(column) ?? null),
   ]);
-  const givesKeys = columns.includes(key) && isShownAsGiven(key);
+  const givesKeys = columns.includes(key) && columnTypes[key.type].isShownAsGiven;
   const returning = givesKeys ? [] : [key];
   try {
     const stored = await tx.insert({
@@ -129,9 +131,6 @@ async function insertGroup(
     throw refusedAt(details[0]!.place, error);
   }
 }
-
-/** Whether a key is read back in the very form in which it was stored. */
-const isShownAsGiven = ({ type }: Column): boolean => type === "text" || type === "uuid";
 
 /** Rejects (404) when one of the details is not there, or is another header's. */
 export async function updateDetails(
@@ -211,11 +210,11 @@ export async function totalsOf(
 /** A sum of nothing is 0; the other functions make nothing of it. Rounded to the column's digits, halves away from zero. */
 function totalOf({ column, function: name, outputs }: HeaderTotal, row: Row): Json {
   const [first, second] = outputs.map(({ alias }) => row[alias] ?? null);
-  if (column.type !== "integer" && column.type !== "decimal") return first!;
+  if (!isExact(column)) return first!;
   const digits = normalDecimal(String(first ?? (name === "sum" ? 0 : "")));
   if (digits === null) return null;
   const open = name === "avg" ? limits.quotientDigitsMax : null;
-  const places = column.type === "integer" ? 0 : (column.scale ?? open);
+  const places = scaleOf(column) ?? open;
   return places === null ? digits : divideDecimal(digits, BigInt(String(second ?? 1)), places);
 }
 

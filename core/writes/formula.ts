@@ -7,24 +7,8 @@
 import type { Column } from "../column.ts";
 import { digitsFault, divideDecimal, normalDecimal } from "../decimal.ts";
 import { limits } from "../limits.ts";
-
-export type Term =
-  /** Canonical digits, never negative. */
-  | { readonly kind: "number"; readonly digits: string }
-  | { readonly kind: "column"; readonly name: string }
-  | {
-      readonly kind: "operation";
-      readonly operator: "+" | "-" | "*" | "/";
-      readonly left: Term;
-      readonly right: Term;
-    };
-
-export interface Formula {
-  readonly text: string;
-  readonly root: Term;
-  /** The columns that it names, each once. */
-  readonly names: readonly string[];
-}
+import { scaleOf } from "../values/arithmetic.ts";
+import type { Formula, Term } from "./formula-tree.ts";
 
 /** A formula as one division of two terms without any; `denominator` null = it divides nowhere. */
 export interface Fraction {
@@ -91,8 +75,7 @@ export function fractionOf(term: Term): Fraction {
 
 /** Digits behind the point that a result has in the column; null = as many as it takes. */
 export function placesOf(target: FormulaTarget, { denominator }: Fraction): number | null {
-  if (target.type === "integer") return 0;
-  return target.scale ?? (denominator === null ? null : limits.quotientDigitsMax);
+  return scaleOf(target) ?? (denominator === null ? null : limits.quotientDigitsMax);
 }
 
 /** The result for the column, in canonical digits; halves are rounded away from zero. `operand` gives canonical digits. */

@@ -6,7 +6,7 @@ import { derivedColumn } from "../column.ts";
 import { singleStatement, stretchesOf } from "../config/query-text.ts";
 import { ExactNumber, isObject } from "../json.ts";
 import type { Native, NativeValue } from "../statement.ts";
-import { accept } from "../values.ts";
+import { accept } from "../values/accept.ts";
 
 /** By place (`?`, `$1`) or by name (`:name`). A Date is sent as a time; an array or object, as JSON. */
 export type NativeParams = readonly unknown[] | Readonly<Record<string, unknown>>;

@@ -12,10 +12,11 @@ import type { EventName } from "../hook.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Row } from "../ports.ts";
 import { keyAsJson } from "./replay.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { type Assignment, equals, type Insert, type Scalar, sourceOf } from "../statement.ts";
-import { accept } from "../values.ts";
-import { comparand, mayHold, unlimited } from "../lists/where.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { comparand, mayHold } from "../lists/where.ts";
 
 /** What create, update and adjust need. */
 export interface RecordPlan {
@@ -53,13 +54,20 @@ export function newKey(
     Object.assign(errors, checked.errors);
     return checked.values.get(key) ?? null;
   }
-  const isTextual = key.type === "text" || key.type === "uuid";
-  if (!isTextual && (key.generated === "identity" || key.hasDefault)) return null;
-  const made = isTextual ? accept(key, newId()) : null;
-  if (made?.ok) return made.value;
-  errors[key.name] = ["is required"];
-  return null;
+  if (mustSendKey(key)) {
+    errors[key.name] = ["is required"];
+    return null;
+  }
+  if (!columnTypes[key.type].takesNewId) return null;
+  const made = accept(key, newId());
+  return made.ok ? made.value : null;
 }
+
+/** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
+export const mustSendKey = (key: Column): boolean =>
+  columnTypes[key.type].takesNewId
+    ? !accept(key, "00000000-0000-4000-8000-000000000000").ok
+    : key.generated !== "identity" && !key.hasDefault;
 
 /** What create and import need of an entity to make a record. */
 export interface CreatePlan extends RecordPlan {
@@ -121,8 +129,8 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
     column,
     value,
   }));
-  if (updatedAt?.type === "timestamp") {
-    const after = createdAt?.type === "timestamp" ? createdAt : null;
+  if (updatedAt && columnTypes[updatedAt.type].isInstant) {
+    const after = createdAt && columnTypes[createdAt.type].isInstant ? createdAt : null;
     assignments.push({ kind: "stamp", column: updatedAt, after, now: call.now() });
   } else {
     setTime(values, updatedAt, call.now());
@@ -225,7 +233,8 @@ export async function lockRecord(
 
 function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
   if (!column) return;
-  if (column.type === "timestamp") values.set(column, cutFraction(now, column.fractionDigits));
+  if (columnTypes[column.type].isInstant)
+    values.set(column, cutFraction(now, column.fractionDigits));
   else values.set(column, now);
 }
 

@@ -10,7 +10,7 @@ import { isObject, type Json } from "../json.ts";
 import { comparand } from "../lists/where.ts";
 
 import { equals, type Scalar, sourceOf } from "../statement.ts";
-import { showBytes } from "../values.ts";
+import { showBytes } from "../values/bytes-type.ts";
 
 /** A key for `Answer.subject`. */
 export function keyAsJson(value: Scalar): Json {

@@ -1,28 +1,19 @@
 /**
- * How MySQL and MariaDB statements are printed and values travel. The server compares text with numbers by guessing
- * (`code = 0` is true for every code that is no number), so each value is bound in its column's own type and never as another.
- * What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
+ * How MySQL and MariaDB statements are printed. The server compares text with numbers by guessing (`code = 0` is true for
+ * every code that is no number), so each value is bound in its column's own type and never as another (`value-forms.ts`). What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/column.ts";
-import type { Json } from "../../core/json.ts";
-import type { AggregateFunction, Scalar } from "../../core/statement.ts";
-import {
-  type Decimals,
-  showBytes,
-  showDate,
-  showDecimal,
-  showFloat,
-  showInteger,
-  showJson,
-  showTime,
-  showTimestamp,
-} from "../../core/values.ts";
+import type { AggregateFunction } from "../../core/statement.ts";
+import { isExact } from "../../core/values/arithmetic.ts";
+import { columnTypes } from "../../core/values/column-types.ts";
+import type { Decimals } from "../../core/values/type-definition.ts";
 import type { Dialect, RawRow } from "../engine.ts";
 import { type FormulaWords, printFormula } from "../formula.ts";
-import { geometries, labelsOf } from "./column.ts";
+import { valuesOf } from "../value-forms.ts";
 import { marks, sortedPart } from "./marks.ts";
-import { decimalType, wholeNumber } from "./parameters.ts";
+import { decimalType } from "./parameters.ts";
+import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
   return {
@@ -32,10 +23,7 @@ export function createDialect(decimals: Decimals): Dialect {
     paramsMax: 65_535,
     placeholder: () => "?",
     param,
-    bind,
-    output: (column, name) => (geometries.has(column.native) ? sql`st_astext(${name})` : name),
-    decode: (column) => decoderOf(column, decimals),
-    textOf,
+    ...valuesOf(valueForms, decimals),
     like,
     aggregate,
     estimate: {
@@ -51,9 +39,9 @@ export function createDialect(decimals: Decimals): Dialect {
     },
     add(column, name, delta) {
       // In decimal arithmetic an unsigned column may go below zero on the way; only what is stored must fit.
-      return column.type === "float"
-        ? sql`${name} + (${delta} + 0e0)`
-        : sql`${name} + cast(${delta} as ${sql.raw(`decimal(65,${column.scale ?? 0})`)})`;
+      return isExact(column)
+        ? sql`${name} + cast(${delta} as ${sql.raw(`decimal(65,${column.scale ?? 0})`)})`
+        : sql`${name} + (${delta} + 0e0)`;
     },
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
@@ -84,7 +72,7 @@ function aggregate(
   { scale }: Column,
 ): SQL {
   if (name === null) return term;
-  if (name !== "avg" || column.type === "float") return sql`${sql.raw(name)}(${term})`;
+  if (name !== "avg" || !isExact(column)) return sql`${sql.raw(name)}(${term})`;
   return sql`round(sum(${term}) * 1.00000000000000 / count(${term}), ${sql.raw(String(scale ?? 0))})`;
 }
 
@@ -122,111 +110,6 @@ function param(column: Column, placeholder: SQL): SQL {
   return column.native === "json" ? sql`cast(${placeholder} as json)` : placeholder;
 }
 
-function bind(column: Column, value: Exclude<Scalar, null>): unknown {
-  if (value instanceof Uint8Array)
-    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  switch (column.type) {
-    case "integer":
-      return wholeNumber(BigInt(value));
-    case "float": {
-      // A FLOAT is compared as the double that it equals; 1.1 would match none.
-      const single = Math.fround(Number(value));
-      return isSingle(column) && Number.isFinite(single) ? single : Number(value);
-    }
-    case "boolean":
-      return value === true;
-    case "date":
-      return String(value).slice(0, 10);
-    case "timestamp":
-      // The server refuses ISO 8601's `T` and `Z`.
-      return String(value).slice(0, 23).replace("T", " ");
-    case "text":
-      return column.native.startsWith("set(") ? memberList(column, String(value)) : String(value);
-    default:
-      return String(value);
-  }
-}
-
-/** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
-function memberList(column: Column, value: string): string {
-  return /^\s*\d+\s*$/.test(value) && !labelsOf(column.native).includes(value)
-    ? `?${value}`
-    : value;
-}
-
-const isSingle = (column: Column): boolean => column.native.startsWith("float");
-
-/** mysql2 gives numbers for integers and floats (text beyond 2^53), text for decimals and times, Buffers for bytes and bits. */
-function decoderOf(column: Column, decimals: Decimals): ((raw: unknown) => Json) | null {
-  switch (column.type) {
-    case "boolean":
-      return (raw) => (raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(raw));
-    case "integer":
-      if (column.native.startsWith("bit"))
-        return (raw) => showInteger(bitsOf(raw as Buffer), decimals);
-      return column.native.startsWith("bigint") && decimals === "string" ? String : null;
-    case "decimal":
-      return (raw) => showDecimal(raw as string, decimals);
-    case "float":
-      return isSingle(column)
-        ? (raw) => showFloat(shortestSingle(raw as number))
-        : (raw) => showFloat(raw as number);
-    case "date":
-      return (raw) => showDate(raw as string);
-    case "timestamp":
-      return (raw) => showTimestamp(raw as string);
-    case "time":
-      return (raw) => showTime(raw as string);
-    case "json":
-      return (raw) => showJson(raw as string);
-    case "bytes":
-      return (raw) => showBytes(raw as Buffer);
-    case "other":
-      return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : String(raw));
-    default:
-      return null;
-  }
-}
-
-const bitsOf = (raw: Buffer): bigint => BigInt(`0x${raw.toString("hex") || "0"}`);
-
-/** The number with the fewest digits that is the same in single precision: 1.1, not 1.100000023841858. */
-function shortestSingle(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
-    const shorter = Number(value.toPrecision(digits));
-    if (Math.fround(shorter) === value) return shorter;
-  }
-  return Number(value.toPrecision(9));
-}
-
-function textOf(column: Column, name: SQL): SQL | null {
-  switch (column.type) {
-    case "boolean":
-    case "json":
-    case "bytes":
-    case "array":
-      return null;
-    case "text":
-      return name;
-    case "integer":
-      return column.native.startsWith("bit")
-        ? sql`cast(${name} + 0 as char)`
-        : sql`cast(${name} as char)`;
-    case "decimal":
-      return column.scale === 0
-        ? sql`cast(${name} as char)`
-        : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`;
-    case "timestamp":
-      return sql`concat(left(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')`;
-    case "time":
-      return sql`substring_index(cast(${name} as char), '.', 1)`;
-    case "other":
-      return geometries.has(column.native) ? sql`st_astext(${name})` : sql`cast(${name} as char)`;
-    default:
-      return sql`cast(${name} as char)`;
-  }
-}
-
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
 function like(
   text: SQL,
@@ -248,7 +131,7 @@ const loose = (text: SQL): SQL =>
   sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
 
 function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
-  if (column.type !== "timestamp") return now;
+  if (!columnTypes[column.type].isInstant) return now;
   const digits = column.fractionDigits;
   // Cut here: MySQL would round, and so name a moment to come.
   if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;

@@ -4,7 +4,8 @@
  * values that the columns hold. Called by `engine.ts`.
  */
 import type { Column } from "../../core/column.ts";
-import { type Formula, fractionOf, placesOf, type Term } from "../../core/writes/formula.ts";
+import { fractionOf, placesOf } from "../../core/writes/formula.ts";
+import type { Formula, Term } from "../../core/writes/formula-tree.ts";
 import { sizeOf } from "./dialect.ts";
 
 /** Digits on the two sides of the point. */

@@ -5,7 +5,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../core/limits.ts";
-import { showInteger } from "../../core/values.ts";
+import { showInteger } from "../../core/values/integer-type.ts";
 import type { Connection, RawResult, RawRow } from "../engine.ts";
 
 /** How long to wait before a busy database is asked again. */

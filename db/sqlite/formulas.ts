@@ -6,12 +6,8 @@
 import type { Database } from "better-sqlite3";
 import type { Column } from "../../core/column.ts";
 import { divideDecimal, normalDecimal } from "../../core/decimal.ts";
-import {
-  compute,
-  type Formula,
-  type FormulaTarget,
-  parseFormula,
-} from "../../core/writes/formula.ts";
+import { compute, type FormulaTarget, parseFormula } from "../../core/writes/formula.ts";
+import type { Formula } from "../../core/writes/formula-tree.ts";
 
 /** A row whose result cannot be stored; `failure.ts` knows it. */
 export class FormulaFault extends Error {

@@ -32,19 +32,26 @@ export function typeFacts(declared: string | null): TypeFacts {
     fractionDigits: type === "timestamp" ? Math.min(first ?? 3, 3) : 0,
     span: null,
     labels: null,
-    ...(ruleTypes.has(type) && { ruleTypes: ruleTypes.get(type)! }),
+    ...(ruleTypes[type].length > 0 && { ruleTypes: ruleTypes[type] }),
   };
 }
 
 /** The declared type does not say whether text is meant as a long decimal, or an integer as a boolean; a rule may. */
-const ruleTypes: ReadonlyMap<ColumnType, readonly ColumnType[]> = new Map<
-  ColumnType,
-  readonly ColumnType[]
->([
-  ["text", ["decimal"]],
-  ["float", ["decimal"]],
-  ["integer", ["boolean"]],
-]);
+const ruleTypes: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
+  text: ["decimal"],
+  integer: ["boolean"],
+  decimal: [],
+  float: ["decimal"],
+  boolean: [],
+  date: [],
+  timestamp: [],
+  time: [],
+  uuid: [],
+  json: [],
+  bytes: [],
+  array: [],
+  other: [],
+};
 
 /** SQLite's own rule for columns that keep text as it is. */
 export const isTextType = (native: string): boolean =>

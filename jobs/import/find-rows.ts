@@ -6,8 +6,7 @@ import type { Column, Source } from "../../core/column.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Row } from "../../core/ports.ts";
 import { allOf, type Condition, equals, type Scalar } from "../../core/statement.ts";
-import { accept } from "../../core/values.ts";
-import { unlimited } from "../../core/lists/where.ts";
+import { accept, unlimited } from "../../core/values/accept.ts";
 
 export interface Search {
   readonly source: Source;

@@ -5,8 +5,8 @@ import type { Queries } from "../../core/callers/session.ts";
 import type { Json } from "../../core/json.ts";
 import type { Cell } from "../../core/ports.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
-import { accept } from "../../core/values.ts";
-import { mayHold, unlimited } from "../../core/lists/where.ts";
+import { accept, unlimited } from "../../core/values/accept.ts";
+import { mayHold } from "../../core/lists/where.ts";
 import { findRows, keyText } from "./find-rows.ts";
 
 /** What a name stands for. */

@@ -21,10 +21,3 @@ const creators: Readonly<Record<TableFormat, (options: TableOptions) => TableWri
 export function createTable(format: TableFormat, options: TableOptions): TableWriter {
   return creators[format](options);
 }
-
-/** What each form is called in HTTP. */
-export const mediaTypes: Readonly<Record<TableFormat, string>> = {
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  csv: "text/csv; charset=utf-8",
-  jsonl: "application/x-ndjson; charset=utf-8",
-};

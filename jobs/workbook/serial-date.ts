@@ -9,7 +9,7 @@ import {
   readTime,
   readTimestamp,
   twoDigits,
-} from "../../core/writes/formats.ts";
+} from "../../core/values/formats.ts";
 
 const dayMs = 86_400_000;
 /** Days from 30 December 1899 to 1 January 1970. */

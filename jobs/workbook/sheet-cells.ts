@@ -4,7 +4,7 @@
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import type { DateStyles } from "./date-styles.ts";
-import { readTimestamp } from "../../core/writes/formats.ts";
+import { readTimestamp } from "../../core/values/formats.ts";
 import { dateOfSerial } from "./serial-date.ts";
 import { ownText } from "./shared-strings.ts";
 import { unescapeText } from "./sheet-text.ts";

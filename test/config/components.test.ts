@@ -9,7 +9,7 @@ import { checkConfig, ConfigError, openService } from "../../app/wire.ts";
 import { compileProject } from "../../core/config/compile.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { readConfig } from "../../core/config/read.ts";
-import { built, catalog, filesOf, sentenceOf } from "./shop.ts";
+import { catalog, filesOf, sentenceOf } from "./shop.ts";
 
 const modules: Readonly<Record<string, object>> = {
   "shop/components/code.ts": {
@@ -49,7 +49,7 @@ async function compile(
   });
   const { projects, faults } = readConfig(files, {});
   const compiled = await Promise.all(
-    projects.map((project) => compileProject(project, catalog, { actions: built, ...load })),
+    projects.map((project) => compileProject(project, catalog, load)),
   );
   return {
     faults: [...faults, ...compiled.flatMap((one) => one.faults)],

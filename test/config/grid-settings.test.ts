@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compileProject } from "../../core/config/compile.ts";
 import { readConfig } from "../../core/config/read.ts";
 import { column } from "../column.ts";
-import { built, catalog, filesOf, load } from "./shop.ts";
+import { catalog, filesOf, load } from "./shop.ts";
 
 const base = { action: { datatables: true }, tableName: "products", hiddenFields: ["secret"] };
 
@@ -58,7 +58,7 @@ describe("names with dots", () => {
     const file = { ...base, action, hiddenFields: [], datatablesQuery: "select 1" };
     const { projects } = readConfig(filesOf({ "products.json": file }), {});
     const query = async () => names.map((name) => column("text", { name }));
-    return compileProject(projects[0]!, { ...catalog, query }, { actions: built });
+    return compileProject(projects[0]!, { ...catalog, query });
   }
 
   test("they are paths in the rows of the grid", async () => {

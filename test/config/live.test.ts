@@ -6,7 +6,7 @@ import type { Db } from "../../core/ports.ts";
 import { openDb } from "../../db/open.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
-import { built, filesOf, sentenceOf } from "./shop.ts";
+import { filesOf, sentenceOf } from "./shop.ts";
 
 let db: Db;
 let drop: () => Promise<void>;
@@ -35,7 +35,7 @@ afterAll(async () => {
 const compile = (payload: unknown, files: Record<string, unknown> = {}) => {
   const { projects, faults } = readConfig(filesOf({ "items.json": payload, ...files }), {});
   expect(faults).toEqual([]);
-  return compileProject(projects[0]!, db.catalog, { actions: built });
+  return compileProject(projects[0]!, db.catalog);
 };
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };

@@ -105,15 +105,6 @@ export const catalog: Catalog = {
   },
 };
 
-export const built: ReadonlySet<string> = new Set([
-  "create",
-  "read",
-  "first",
-  "update",
-  "delete",
-  "adjust",
-]);
-
 export const projectFile = { database: { url: "sqlite::memory:" } };
 
 /** The files of the project `shop`, from values or texts. */
@@ -134,9 +125,7 @@ export async function load(
   env: Record<string, string> = {},
 ): Promise<Compiled & { projects: ProjectConfig[] }> {
   const { projects, faults } = readConfig(files, env);
-  const compiled = await Promise.all(
-    projects.map((project) => compileProject(project, catalog, { actions: built })),
-  );
+  const compiled = await Promise.all(projects.map((project) => compileProject(project, catalog)));
   return {
     projects,
     entities: new Map(compiled.flatMap(({ entities }) => [...entities])),

@@ -252,6 +252,16 @@ describe("data", () => {
     expect(await first(id)).toMatchObject({ name: "fine" });
   });
 
+  test("is what update asks for a field to change, not the body", async () => {
+    on.onBeforeUpdate = () => undefined;
+    const useless = await post("parts", "update", { part_id: id });
+    check(useless, { status: 400, error: "Invalid payload" });
+    on.onBeforeUpdate = () => ({ unknown: 1 });
+    const spoiled = await post("parts", "update", { part_id: id, name: "nut" });
+    check(spoiled, { status: 400, error: "Invalid payload" });
+    expect(await first(id)).toMatchObject({ name: "bolt" });
+  });
+
   test("of a field that the client did not send is stored too, also of a hidden one", async () => {
     on.onBeforeUpdate = () => ({ stock: 77, secret: "from the handler" });
     const answer = await post("parts", "update", { part_id: id });

@@ -96,7 +96,11 @@ describe("the answer", () => {
 describe("audit fields", () => {
   test("update sets updated_at itself, whatever the body says", async () => {
     const row = record(
-      await shop.post("items", "update", { item_id: id, updated_at: "2001-01-01T00:00:00.000Z" }),
+      await shop.post("items", "update", {
+        item_id: id,
+        qty: 2,
+        updated_at: "2001-01-01T00:00:00.000Z",
+      }),
     );
     expect(Math.abs(Date.parse(String(row["updated_at"])) - Date.now())).toBeLessThan(5000);
   });
@@ -203,6 +207,40 @@ describe("the payload", () => {
   ];
   test.each(payloads)("$name", async (row) => {
     check(await shop.post("items", "update", row.body), { ...row, error: "Invalid payload" });
+  });
+});
+
+describe("a payload that names no field to change", () => {
+  const useless: [string, object][] = [
+    ["the key alone", {}],
+    ["a field that the entity does not have", { nmae: "after" }],
+    ["a read-only field", { locked: "by hand" }],
+    ["times that the service sets", { created_at: null, updated_at: null, created_by: "x" }],
+  ];
+  test.each(useless)("is refused by update: %s", async (_, fields) => {
+    const before = await first();
+    const answer = await shop.post("items", "update", { item_id: id, ...fields });
+    check(answer, {
+      status: 400,
+      error: "Invalid payload",
+      message: "The payload names no field to change, besides the key item_id",
+    });
+    expect(await first()).toEqual(before);
+  });
+
+  test("is refused by update also where there are no audit columns", async () => {
+    const answer = await shop.post("unaudited", "update", { item_id: id, nothing: 1 });
+    check(answer, { status: 400, error: "Invalid payload" });
+  });
+
+  test("is none where update gets updated_by alone", async () => {
+    const answer = await shop.post("items", "update", { item_id: id, updated_by: "somebody" });
+    check(answer, { status: 200, data: { name: "before", updated_by: "somebody" } });
+  });
+
+  test("is none where update gets the value that the field has", async () => {
+    const answer = await shop.post("items", "update", { item_id: id, name: "before" });
+    check(answer, { status: 200, data: { name: "before" } });
   });
 });
 

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Column } from "../../core/column.ts";
 import type { Condition, Scalar, Statement } from "../../core/statement.ts";
-import { accept } from "../../core/values.ts";
+import { accept } from "../../core/values/accept.ts";
 import { createCompiler } from "../../db/compile.ts";
 import { createDb } from "../../db/db.ts";
 import type { Connection, Engine, RawRow } from "../../db/engine.ts";

@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
-import { accept } from "../../core/values.ts";
+import { accept } from "../../core/values/accept.ts";
 import { sourceOf } from "../../core/statement.ts";
 import { createCompiler } from "../../db/compile.ts";
 import { createDb } from "../../db/db.ts";

@@ -1,10 +1,12 @@
 /**
  * The text forms of values that JSON has no type for: dates, times, instants and bytes. Reading is strict: a text that
- * does not name exactly one real value is null. Pure functions without clock and time zone; `core/values.ts` calls them.
+ * does not name exactly one real value is null. Pure functions without clock and time zone.
  */
 
-const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.0+)?)?$/;
-const timestampText =
+/** What `readTime` looks for. */
+export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.0+)?)?$/;
+/** What `readTimestamp` looks for. */
+export const timestampText =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 /** Whether the text is `YYYY-MM-DD` and that day exists, in the years 1 to 9999. */
@@ -93,6 +95,13 @@ export function readTimestamp(text: string): Instant | null {
 /** A text that sorts by time: ISO 8601 UTC for dates and timestamps, `HH:mm:ss` for times of day; null for all else. */
 export function momentOf(value: unknown): string | null {
   return typeof value === "string" ? (readTimestamp(value)?.iso ?? readTime(value)) : null;
+}
+
+/** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */
+export function partsOf(value: unknown): { day: string; time: string } | null {
+  if (typeof value !== "string" || readTimestamp(value) === null) return null;
+  const [time] = /\d\d:\d\d(:\d\d)?/.exec(value) ?? [];
+  return time === undefined ? null : { day: value.slice(0, 10), time };
 }
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

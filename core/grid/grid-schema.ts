@@ -1,0 +1,87 @@
+/**
+ * Requests and answers of the grid as JSON Schemas of one entity. The library and its extensions send much that is about the page alone, so
+ * requests are open to further members. In a form each value comes as its text, and an empty text stands for nothing.
+ */
+import type { Entity, GridPlan } from "../entity.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
+import { closedObject } from "../json-shapes.ts";
+import { limits } from "../limits.ts";
+import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
+import { recordSchema } from "../writes/record-schema.ts";
+import { patternSchema, whereSchema } from "../lists/where-schema.ts";
+
+/** The parameters that filter, sort and page, as `request.ts` reads them. */
+export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
+  const search = orNull(patternSchema);
+  const length: JsonSchema = clampsLength
+    ? { anyOf: [{ const: -1 }, wholeNumber(1)] }
+    : wholeNumber(1, limits.gridLengthMax);
+  return {
+    type: "object",
+    properties: {
+      draw: wholeNumber(Number.MIN_SAFE_INTEGER),
+      start: wholeNumber(0),
+      length,
+      search: orNull(open({ value: search })),
+      searchValue: search,
+      search_value: search,
+      searchBy: { enum: ["", ...new Set(["all", ...columns.keys()]), null] },
+      where: { anyOf: [whereSchema(columns), { const: "" }] },
+      sort_columns: sortSchema(columns),
+      count: countModeSchema,
+      order: list(
+        open({ column: wholeNumber(0), dir: { enum: ["asc", "desc", "", null] } }, ["column"]),
+      ),
+      columns: list(
+        open({
+          searchable: { type: ["boolean", "string"] },
+          orderable: { type: ["boolean", "string"] },
+          search: open({ value: search }),
+        }),
+        limits.gridColumnsMax,
+      ),
+    },
+    additionalProperties: true,
+  };
+}
+
+/** The whole answer: it has no envelope. */
+export function gridAnswerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  const isPlain = plan.nestedNames.size === 0 && plan.rowId === null;
+  const rows = recordSchema(plan.columns, settings);
+  const options: JsonSchema = { type: "object" };
+  return closedObject(
+    {
+      draw: { type: "integer" },
+      recordsTotal: count,
+      recordsFiltered: count,
+      count_mode: { enum: ["exact", "estimated"] },
+      data: { type: "array", items: isPlain ? rows : { type: "object" } },
+      searchPanes: options,
+      searchBuilder: options,
+      columnControl: options,
+    },
+    ["draw", "recordsTotal", "recordsFiltered", "data"],
+  );
+}
+
+const open = (
+  properties: Record<string, JsonSchema>,
+  required: readonly string[] = [],
+): JsonSchema => ({
+  type: "object",
+  properties,
+  ...(required.length > 0 && { required }),
+  additionalProperties: true,
+});
+
+const list = (items: JsonSchema, maxItems?: number): JsonSchema => ({
+  anyOf: [{ type: ["array", "null"], items, ...(maxItems && { maxItems }) }, { const: "" }],
+});
+
+const wholeNumber = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): JsonSchema => ({
+  type: "integer",
+  minimum,
+  maximum,
+});

@@ -1,0 +1,79 @@
+/** What `select`, `sort_columns`, the search and the paging of a list take, and the `pagination` of its answer, as JSON Schemas. */
+import type { Columns } from "../column.ts";
+import { closedObject } from "../json-shapes.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
+import { limits } from "../limits.ts";
+import { countModes } from "./count.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { nameSchema, patternSchema } from "./where-schema.ts";
+
+/** Names of columns; an empty list, or null, stands for all of them. */
+export const selectSchema = (columns: Columns): JsonSchema =>
+  orNull({ type: "array", items: nameSchema(columns.values()) });
+
+/** Terms of the order, or null. `aliases`: further names of the direction. */
+export function sortSchema(columns: Columns, aliases: readonly string[] = []): JsonSchema {
+  const sortable = [...columns].flatMap(([name, { type }]) =>
+    columnTypes[type].isSorted ? [name] : [],
+  );
+  return sortTermsSchema({ enum: sortable }, aliases);
+}
+
+/** The same, where a schema says which names can be sorted by. */
+export function sortTermsSchema(column: JsonSchema, aliases: readonly string[] = []): JsonSchema {
+  const direction: JsonSchema = { enum: ["ASC", "DESC", "asc", "desc"], default: "ASC" };
+  const directions = ["direction", ...aliases].map((name) => [name, direction] as const);
+  const term = closedObject({ column, ...Object.fromEntries(directions) }, ["column"]);
+  return orNull({ type: "array", items: term });
+}
+
+/** `search_value` and `search_by`. */
+export const searchSchemas = (columns: Columns): Record<string, JsonSchema> => ({
+  search_value: orNull(patternSchema),
+  search_by: { enum: [...new Set(["all", ...columns.keys()]), null], default: "all" },
+});
+
+export const perPageSchema: JsonSchema = {
+  type: "integer",
+  minimum: 1,
+  maximum: limits.perPageMax,
+  default: limits.perPageDefault,
+};
+
+export const pageSchema: JsonSchema = {
+  type: "integer",
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
+
+export const limitSchema: JsonSchema = {
+  type: "integer",
+  minimum: 1,
+  maximum: limits.limitMax,
+  default: limits.limitDefault,
+};
+
+export const countModeSchema: JsonSchema = { enum: [...countModes, null], default: "exact" };
+
+const whole: JsonSchema = { type: "integer", minimum: 0 };
+const truth: JsonSchema = { type: "boolean" };
+
+/** As `paginationOf` and `lookAheadPagination` make it; without totals where nothing is counted. */
+export const numberedPaginationSchema = closedObject(
+  {
+    current_page: pageSchema,
+    per_page: whole,
+    total_records: whole,
+    total_pages: whole,
+    has_next: truth,
+    has_previous: truth,
+    count_mode: { enum: ["exact", "estimated"] },
+  },
+  ["current_page", "per_page", "has_next", "has_previous"],
+);
+
+/** As `takePage` in `cursor.ts` makes it. */
+export const cursorPaginationSchema = closedObject(
+  { per_page: whole, next_cursor: { type: ["string", "null"] }, has_next: truth },
+  ["per_page", "next_cursor", "has_next"],
+);

@@ -1,0 +1,67 @@
+/** Requests and answers of lookup as JSON Schemas of one entity. */
+import { comparedSchema } from "../values/schemas.ts";
+import type { Entity, LookupPlan } from "../entity.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
+import { closedObject } from "../json-shapes.ts";
+import { limits } from "../limits.ts";
+import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { shownMembers } from "../writes/record-schema.ts";
+import { equalitiesSchema, nameSchema, whereSchema } from "./where-schema.ts";
+
+/** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
+export function lookupQuerySchema(): JsonSchema {
+  const search: JsonSchema = { type: "string", maxLength: limits.lookupSearchLengthMax };
+  return closedObject({
+    search: { ...search, default: "" },
+    q: { ...search, description: "Another name of search." },
+    term: { ...search, description: "Another name of search." },
+    ids: { type: "string", description: "Ids with commas between them." },
+    page: pageSchema,
+    limit: limitSchema,
+    _type: { type: "string" },
+    _: {},
+  });
+}
+
+/** The body of a whole or filtered list. */
+export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
+  const where = whereSchema(columns);
+  const value = comparedSchema(id) ?? {};
+  return closedObject({
+    where: { anyOf: [where, equalitiesSchema(columns, 0)] },
+    select: orNull({ type: "array", items: nameSchema(columns.values()) }),
+    sort_columns: sortSchema(columns),
+    ids: orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax }),
+    selected_tag: {},
+    page: pageSchema,
+    limit: limitSchema,
+    _type: {},
+  });
+}
+
+/** `method` GET: the answer repeats the search. */
+export function lookupAnswerSchema(
+  { columns }: LookupPlan,
+  { entity: { settings }, method }: { entity: Entity; method: "GET" | "POST" },
+): JsonSchema {
+  const item = closedObject(
+    {
+      ...shownMembers(columns, settings),
+      id: { type: "string" },
+      text: { type: "string" },
+      selected: { const: "true" },
+    },
+    ["id", "text"],
+  );
+  const items: JsonSchema = { type: "array", items: item };
+  const members: Record<string, JsonSchema> = {
+    count: { type: "integer", minimum: 0 },
+    data: items,
+    ...(method === "GET" && { search: { type: "string" } }),
+  };
+  const forPages: Record<string, JsonSchema> = {
+    results: items,
+    pagination: closedObject({ more: { type: "boolean" } }, ["more"]),
+  };
+  return closedObject({ ...members, ...forPages }, Object.keys(members));
+}

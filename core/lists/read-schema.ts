@@ -1,0 +1,76 @@
+/** Requests of read, first and export, and what the lists answer, as JSON Schemas of one entity. */
+import type { Entity, ExportPlan, ReadPlan } from "../entity.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
+import { absent, closedObject } from "../json-shapes.ts";
+import { limits } from "../limits.ts";
+import { selectedRecordSchema } from "../writes/record-schema.ts";
+import { exportFormats } from "./export-list.ts";
+import {
+  countModeSchema,
+  cursorPaginationSchema,
+  limitSchema,
+  numberedPaginationSchema,
+  pageSchema,
+  perPageSchema,
+  searchSchemas,
+  selectSchema,
+  sortSchema,
+} from "./list-schema.ts";
+import { equalitiesSchema, equalitySchema, whereSchema } from "./where-schema.ts";
+
+/** A list: a page by its number, up to a limit, or from a cursor on. */
+export function readSchema({ columns, key }: ReadPlan): JsonSchema {
+  const request = closedObject({
+    page: pageSchema,
+    per_page: perPageSchema,
+    limit: limitSchema,
+    count: countModeSchema,
+    cursor: cursorSchema,
+    select: selectSchema(columns),
+    ...searchSchemas(columns),
+    sort_columns: sortSchema(columns),
+    where: whereSchema(columns),
+  });
+  const noCursor: JsonSchema = { properties: { cursor: { enum: [false, null] } } };
+  const byCursor: JsonSchema = { properties: { page: absent, limit: absent } };
+  const hasCursor = key !== null && columns.has(key.name);
+  return { ...request, anyOf: hasCursor ? [noCursor, byCursor] : [noCursor] };
+}
+
+const cursorSchema: JsonSchema = {
+  type: ["boolean", "string", "null"],
+  pattern: "^[A-Za-z0-9_-]+$",
+  maxLength: limits.cursorLengthMax,
+  description: "true begins; the next_cursor of an answer goes on.",
+};
+
+export const readAnswerSchema = ({ columns }: ReadPlan, { settings }: Entity): JsonSchema =>
+  closedObject(
+    {
+      data: { type: "array", items: selectedRecordSchema(columns, settings) },
+      count: { type: "integer", minimum: 0 },
+      pagination: { anyOf: [numberedPaginationSchema, cursorPaginationSchema] },
+    },
+    ["data", "count"],
+  );
+
+/** The record that the conditions name. */
+export const firstSchema = ({ columns }: ReadPlan): JsonSchema =>
+  closedObject(
+    {
+      where: { anyOf: [equalitySchema(columns), equalitiesSchema(columns)] },
+      select: selectSchema(columns),
+    },
+    ["where"],
+  );
+
+export const firstAnswerSchema = ({ columns }: ReadPlan, { settings }: Entity): JsonSchema =>
+  closedObject({ data: orNull(selectedRecordSchema(columns, settings)) }, ["data"]);
+
+/** All rows of an export, and the form of its file. */
+export const exportSchema = ({ columns }: ExportPlan): JsonSchema =>
+  closedObject({
+    format: { enum: [...exportFormats, null], default: "xlsx" },
+    where: whereSchema(columns),
+    sort_columns: sortSchema(columns, ["order"]),
+  });

@@ -1,0 +1,94 @@
+/** `min` and `max`: bounds of numbers, dates or times. */
+import { z } from "zod";
+import { compareDecimals, normalDecimal } from "../decimal.ts";
+import { anything, type JsonSchema } from "../json-schema.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { momentOf, readTimestamp } from "../values/formats.ts";
+import { exactNumber } from "../values/numbers.ts";
+import { numberTest } from "./number-rules.ts";
+import type { Effect, FieldRule, RuleDefinition } from "./rule-definition.ts";
+
+type Bound = number | string;
+
+const schema = z
+  .union([z.number(), z.string().min(1)])
+  .describe(
+    "A number (its digits as text where there are many), or a date or time for a field of that type.",
+  );
+
+export const min: RuleDefinition<Bound> = {
+  schema,
+  hasMessage: true,
+  namesField: false,
+  fault: (bound, rule) => (readBound(bound, rule) === null ? `must be ${boundName(rule)}` : null),
+  effect: (bound, { rule }) =>
+    boundTest(readBound(bound, rule), `must be at least ${bound}`, (side) => side >= 0),
+  keywords: (bound, { rule }) => limitOf("minimum", readBound(bound, rule)),
+};
+
+export const max: RuleDefinition<Bound> = {
+  schema,
+  hasMessage: true,
+  namesField: false,
+  fault(bound, rule) {
+    if (readBound(bound, rule) === null) return `must be ${boundName(rule)}`;
+    return isEmptyRange(rule) ? "is less than `min`" : null;
+  },
+  effect: (bound, { rule }) =>
+    boundTest(readBound(bound, rule), `must be at most ${bound}`, (side) => side <= 0),
+  keywords: (bound, { rule }) => limitOf("maximum", readBound(bound, rule)),
+};
+
+/** Canonical digits, or a text that sorts by time; null when it is not of the rule's type. */
+function readBound(bound: Bound, { type }: FieldRule): string | null {
+  const moment = momentOf(bound);
+  switch (type === undefined ? "any" : columnTypes[type].bounds) {
+    case "time":
+      return moment?.length === 8 ? moment : null;
+    case "date":
+      return readTimestamp(String(bound))?.iso ?? null;
+    case "number":
+      return normalDecimal(String(bound));
+    case "any":
+      return normalDecimal(String(bound)) ?? moment;
+  }
+}
+
+const boundName = ({ type }: FieldRule): string =>
+  type === undefined ? "a number, date or time" : `a ${columnTypes[type].bounds}`;
+
+function isEmptyRange(rule: FieldRule): boolean {
+  const low = rule.min === undefined ? null : readBound(rule.min, rule);
+  const high = rule.max === undefined ? null : readBound(rule.max, rule);
+  if (low === null || high === null) return false;
+  const isMoment = momentOf(low) !== null;
+  if (isMoment !== (momentOf(high) !== null)) return true;
+  return isMoment ? low > high : compareDecimals(low, high) > 0;
+}
+
+/** `holds` gets a number below, at or above 0, as the value is below, at or above the bound. */
+function boundTest(
+  bound: string | null,
+  message: string,
+  holds: (side: number) => boolean,
+): Effect | null {
+  if (bound === null) return null;
+  if (momentOf(bound) === null)
+    return numberTest(message, (digits) => holds(compareDecimals(digits, bound)));
+  return {
+    step: "test",
+    fault: (typed) => (holds(compareMoments(momentOf(typed), bound)) ? null : message),
+  };
+}
+
+/** NaN, which no bound takes, for what is no moment, and between a time of day and a date. */
+function compareMoments(left: string | null, right: string): number {
+  if (left === null || left.length !== right.length) return Number.NaN;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** JSON Schema has bounds for numbers alone. */
+function limitOf(keyword: "minimum" | "maximum", bound: string | null): JsonSchema {
+  const number = bound === null ? null : exactNumber(bound);
+  return number === null ? anything : { [keyword]: number };
+}

@@ -1,0 +1,189 @@
+/**
+ * `fieldValidation` of one entity, compiled. `check` turns a body into values that the columns hold and says everything
+ * that is wrong with it at once: per field the default and transforms, then the rules, then the column itself; in the
+ * end the comparisons between fields. Names are looked up as the body's own properties only.
+ */
+import type { Column, Columns } from "../column.ts";
+import type { FieldErrors } from "../errors.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import type { Clock } from "../ports.ts";
+import type { Scalar } from "../statement.ts";
+import { accept } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { momentOf } from "../values/formats.ts";
+import { fieldSchema } from "./field-schema.ts";
+import { prepareField, type Field } from "./field.ts";
+import type { FieldRule, MessageName } from "./rule-definition.ts";
+
+/** What a body becomes: accepted values by column, and every fault of every field. */
+export interface Checked {
+  readonly values: Map<Column, Scalar>;
+  readonly errors: FieldErrors | null;
+}
+
+/** fieldValidation and column types of one entity, compiled. */
+export interface Rules {
+  /**
+   * `columns` are those that the body may set, the key aside; other members of the body are ignored. Pass the same map
+   * each time: what is known of it is prepared once. On update only the fields sent are checked.
+   */
+  check(body: Record<string, unknown>, mode: "create" | "update", columns: Columns): Checked;
+  /** What a body may hold for the column, after its rule and as the column takes it. */
+  schemaOf(column: Column): JsonSchema;
+  /** The same of all these columns, by name. */
+  schemasOf(columns: Columns): Record<string, JsonSchema>;
+  /** Names of those that a body must hold to create a record. */
+  neededOf(columns: Columns): string[];
+}
+
+/** Rules that `ruleFaults` found nothing in; the last of two for one field wins. */
+export function compileRules(
+  rules: readonly FieldRule[],
+  now: Clock = () => new Date().toISOString(),
+): Rules {
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  const prepared = new WeakMap<Columns, readonly Field[]>();
+  const fieldsOf = (columns: Columns): readonly Field[] => {
+    const known = prepared.get(columns);
+    if (known) return known;
+    const fields = [...columns.values()].map((column) =>
+      prepareField(column, byName.get(column.name)),
+    );
+    prepared.set(columns, fields);
+    return fields;
+  };
+  const schemaOf = (column: Column): JsonSchema => fieldSchema(column, byName.get(column.name));
+  return {
+    check: (body, mode, columns) => checkFields(fieldsOf(columns), { body, mode, columns, now }),
+    schemaOf,
+    schemasOf: (columns) =>
+      Object.fromEntries([...columns].map(([name, column]) => [name, schemaOf(column)])),
+    neededOf: (columns) =>
+      fieldsOf(columns).flatMap(({ column, isNeeded, default: byDefault }) =>
+        isNeeded && byDefault === undefined ? [column.name] : [],
+      ),
+  };
+}
+
+interface Check {
+  readonly body: Record<string, unknown>;
+  readonly mode: "create" | "update";
+  readonly columns: Columns;
+  readonly now: Clock;
+}
+
+function checkFields(fields: readonly Field[], check: Check): Checked {
+  const values = new Map<Column, Scalar>();
+  const faults = new Faults();
+  for (const field of fields) checkField(field, check, values, faults);
+  for (const field of fields) checkOrder(field, { ...check, values, faults });
+  return { values, errors: faults.errors };
+}
+
+function checkField(
+  field: Field,
+  { body, mode }: Check,
+  values: Map<Column, Scalar>,
+  faults: Faults,
+): void {
+  const { column, rule } = field;
+  let sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
+  if (sent === undefined) {
+    if (mode === "update") return;
+    sent = field.default;
+    if (sent === undefined) {
+      if (field.isNeeded) faults.add(column, "is required", rule, "required");
+      return;
+    }
+  }
+  const value = typeof sent === "string" ? transformed(sent, field) : sent;
+  const missing = value === null || value === "" ? missingIn(field, value) : undefined;
+  if (missing !== undefined) {
+    faults.add(column, missing.message, rule, missing.name);
+  } else if (value === null) {
+    if (column.nullable) values.set(column, null);
+    else faults.add(column, "must not be null", rule, "nullable");
+  } else if (rule === null) {
+    store(field, value, values, faults);
+  } else {
+    checkRule(field, value, values, faults);
+  }
+}
+
+function transformed(text: string, { transforms }: Field): string {
+  let result = text;
+  for (const change of transforms) result = change(result);
+  return result;
+}
+
+const missingIn = ({ presences }: Field, value: null | "") =>
+  presences.find(({ refuses }) => refuses(value));
+
+function checkRule(
+  field: Field,
+  value: unknown,
+  values: Map<Column, Scalar>,
+  faults: Faults,
+): void {
+  const { column, rule, bare } = field;
+  for (const { name, fault } of field.forms) {
+    const message = fault(value);
+    if (message !== null) return faults.add(column, message, rule, name);
+  }
+  const typed = accept(bare, value);
+  if (!typed.ok) return faults.add(column, typed.message, rule, "type");
+  for (const { name, fault } of field.tests) {
+    const message = fault(typed.value, value);
+    if (message !== null) faults.add(column, message, rule, name);
+  }
+  const { fromOther } = columnTypes[column.type];
+  const own = bare.type === column.type ? value : fromOther(value, typed.value);
+  store(field, own, values, faults);
+}
+
+function store(
+  { column }: Field,
+  value: unknown,
+  values: Map<Column, Scalar>,
+  faults: Faults,
+): void {
+  const stored = accept(column, value);
+  if (stored.ok) values.set(column, stored.value);
+  else faults.add(column, stored.message);
+}
+
+interface OrderCheck extends Check {
+  readonly values: ReadonlyMap<Column, Scalar>;
+  readonly faults: Faults;
+}
+
+/** Silent where one of the two has no value in this body. */
+function checkOrder(
+  { column, rule, comparisons }: Field,
+  { columns, now, values, faults }: OrderCheck,
+): void {
+  for (const { name, bound, message, holds } of comparisons) {
+    const other = columns.get(bound);
+    const left = momentOf(values.get(column));
+    const right = momentOf(
+      bound === "now" ? now() : other === undefined ? bound : values.get(other),
+    );
+    if (left === null || right === null || left.length !== right.length) continue;
+    if (!holds(left, right)) faults.add(column, message, rule, name);
+  }
+}
+
+/** The messages of all fields, each once. */
+class Faults {
+  errors: FieldErrors | null = null;
+
+  /** `rule` and `name` say which of the configuration's own messages stands in for this one. */
+  add(column: Column, message: string, rule: FieldRule | null = null, name?: MessageName): void {
+    const own = name === undefined ? undefined : rule?.messages?.[name];
+    // Without a prototype, a column may have any name.
+    this.errors ??= Object.create(null) as FieldErrors;
+    const messages = (this.errors[column.name] ??= []);
+    const text = own ?? message;
+    if (!messages.includes(text)) messages.push(text);
+  }
+}

@@ -1,0 +1,100 @@
+/** Rules for numbers, also for those that stand in a text. They look at canonical digits. */
+import { z } from "zod";
+import { anything } from "../json-schema.ts";
+import { digitsOf, normalDecimal } from "../decimal.ts";
+import type { Scalar } from "../statement.ts";
+import {
+  type Effect,
+  isAbove,
+  noFault,
+  noKeywords,
+  type RuleDefinition,
+} from "./rule-definition.ts";
+
+/** A test of the value's digits; what is no number is refused as such. */
+export const numberTest = (message: string, holds: (digits: string) => boolean): Effect => ({
+  step: "test",
+  fault(typed) {
+    const digits = decimalOf(typed);
+    if (digits === null) return "must be a number";
+    return holds(digits) ? null : message;
+  },
+});
+
+/** Canonical digits of an accepted number, also of one that stands in a text; null for all else. */
+function decimalOf(typed: Scalar): string | null {
+  const isNumeric =
+    typeof typed === "bigint" || typeof typed === "number" || typeof typed === "string";
+  return isNumeric ? normalDecimal(String(typed)) : null;
+}
+
+export const positive: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("Greater than 0."),
+  hasMessage: true,
+  namesField: false,
+  fault: noFault,
+  effect: (isOn) =>
+    isOn
+      ? numberTest("must be greater than 0", (digits) => digits !== "0" && !digits.startsWith("-"))
+      : null,
+  keywords: (isOn) => (isOn ? { exclusiveMinimum: 0 } : anything),
+};
+
+export const negative: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("Less than 0."),
+  hasMessage: true,
+  namesField: false,
+  fault: (isOn, rule) => (isOn && rule.positive === true ? "contradicts `positive`" : null),
+  effect: (isOn) =>
+    isOn ? numberTest("must be less than 0", (digits) => digits.startsWith("-")) : null,
+  keywords: (isOn) => (isOn ? { exclusiveMaximum: 0 } : anything),
+};
+
+export const integer: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("A whole number."),
+  hasMessage: true,
+  namesField: false,
+  fault: noFault,
+  effect: (isOn) =>
+    isOn ? numberTest("must be a whole number", (digits) => !digits.includes(".")) : null,
+  keywords: (isOn) => (isOn ? { multipleOf: 1 } : anything),
+};
+
+export const scale: RuleDefinition<number> = {
+  schema: z.int().min(0).describe("Most digits behind the point."),
+  hasMessage: true,
+  namesField: false,
+  fault: (places, rule) => (isAbove(places, rule.precision) ? "is more than `precision`" : null),
+  effect: (places) =>
+    numberTest(
+      `must have at most ${places} digits behind the point`,
+      (digits) => digitsOf(digits).scale <= places,
+    ),
+  // `multipleOf: 0.01` would be computed in floating point, in which 0.07 is no multiple of it.
+  keywords: noKeywords,
+};
+
+export const precision: RuleDefinition<number> = {
+  schema: z.int().min(1).describe("Most digits in all."),
+  hasMessage: true,
+  namesField: false,
+  fault: noFault,
+  effect(most, { rule }) {
+    const places = rule.scale;
+    if (places === undefined) {
+      return numberTest(`must have at most ${most} digits`, (digits) => {
+        const { precision: count, scale: own } = digitsOf(digits);
+        return count + Math.max(-own, 0) <= most;
+      });
+    }
+    // Too many digits behind the point are the matter of `scale`.
+    return numberTest(`must have at most ${most - places} digits before the point`, (digits) => {
+      const { precision: count, scale: own } = digitsOf(digits);
+      return count - own <= most - places;
+    });
+  },
+  keywords(most, { rule }) {
+    const end = 10 ** (most - (rule.scale ?? 0));
+    return Number.isFinite(end) ? { exclusiveMinimum: -end, exclusiveMaximum: end } : anything;
+  },
+};

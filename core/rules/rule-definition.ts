@@ -1,0 +1,133 @@
+/**
+ * What there is to say of a rule of `fieldValidation`. Each is one object of this form (`field-rules.ts` has them all), from which
+ * follow the schema of the configuration files, the check at start, what happens to a body, and the JSON Schema of the field.
+ */
+import type { z } from "zod";
+import type { Column, ColumnType } from "../column.ts";
+import { anything, type JsonSchema } from "../json-schema.ts";
+import type { Json } from "../json.ts";
+import type { Scalar } from "../statement.ts";
+
+export type RuleFormat = "email" | "phone" | "url" | "uuid";
+
+/** Every rule by its name in the configuration, with the value that it has there. */
+export interface RuleValues {
+  /** Present, not null and not the empty text; on update only if sent. */
+  required: boolean;
+  /** False: null is refused although the column would take it. */
+  nullable: boolean;
+  /** Stands in for a field that a create leaves out. */
+  default: unknown;
+  /** Says something to readers. */
+  unique: boolean;
+  /** Characters (code points). */
+  minLength: number;
+  maxLength: number;
+  /** A JavaScript expression that matches anywhere in the text. */
+  pattern: string;
+  format: RuleFormat;
+  enum: readonly Json[];
+  trim: boolean;
+  lowercase: boolean;
+  uppercase: boolean;
+  /** A number, or a date or time for those types. */
+  min: number | string;
+  max: number | string;
+  positive: boolean;
+  negative: boolean;
+  integer: boolean;
+  /** Digits behind the point. */
+  scale: number;
+  /** Digits in all. */
+  precision: number;
+  /** Another field, a date, or `now`. */
+  before: string;
+  after: string;
+  minItems: number;
+  maxItems: number;
+  uniqueItems: boolean;
+  /** No coercion: `"5"` is no number, 5 no text, 1 no boolean. */
+  strict: boolean;
+}
+
+export type RuleName = keyof RuleValues;
+
+/** What `<name>Message` may name: `type` is the conversion to the type of the rule. */
+export type MessageName = "type" | RuleName;
+
+/** The rules of one field. An absent rule asks for nothing. */
+export interface FieldRule extends Readonly<Partial<RuleValues>> {
+  readonly name: string;
+  /** What the field holds; absent: the column's own type. */
+  readonly type?: ColumnType;
+  /** The configuration's own messages. */
+  readonly messages?: Readonly<Partial<Record<MessageName, string>>>;
+}
+
+/** What a rule looks at besides its own value. */
+export interface RuleContext {
+  /** All rules of the field. */
+  readonly rule: FieldRule;
+  /** A column without limits, of the type that the field is checked as. */
+  readonly bare: Column;
+}
+
+/** What a rule does to a field, in the order of the steps. Messages stand under the field's name. */
+export type Effect =
+  /** The value of a field that a create leaves out. */
+  | { readonly step: "default"; readonly value: unknown }
+  /** Changes a text before anything looks at it. */
+  | { readonly step: "transform"; readonly change: (text: string) => string }
+  /** Whether a value may be missing (null, empty). `isNeeded`: a create must bring one. */
+  | {
+      readonly step: "presence";
+      readonly isNeeded: boolean;
+      readonly message: string;
+      readonly refuses: (value: null | "") => boolean;
+    }
+  /** Looks at the value as it was sent: what is wrong, or null. */
+  | { readonly step: "form"; readonly fault: (sent: unknown) => string | null }
+  /** Looks at the value in the form of its type (never null), and as it was sent. */
+  | { readonly step: "test"; readonly fault: (typed: Scalar, sent: unknown) => string | null }
+  /**
+   * Compares fields: `bound` names another one, or is a date or `now`. Both sides are texts that sort by time, and a field
+   * without a value is not compared.
+   */
+  | {
+      readonly step: "comparison";
+      readonly bound: string;
+      readonly message: string;
+      readonly holds: (left: string, right: string) => boolean;
+    };
+
+export interface RuleDefinition<Value> {
+  /** How it is written in the configuration, and what it means. */
+  readonly schema: z.ZodType<Value>;
+  /** Whether `<name>Message` may stand beside it. */
+  readonly hasMessage: boolean;
+  /** Whether its value may be the name of another field. */
+  readonly namesField: boolean;
+  /** What is wrong with the value, beyond its schema: it goes behind "it". `fields`: the names that there are. Null = nothing. */
+  readonly fault: (
+    value: Value,
+    rule: FieldRule,
+    fields: { has(name: string): boolean },
+  ) => string | null;
+  /** Null = nothing, as of a flag that is false. */
+  readonly effect: (value: Value, context: RuleContext) => Effect | null;
+  /** The keywords that say to a client what the rule asks for, as far as JSON Schema has any. */
+  readonly keywords: (value: Value, context: RuleContext) => JsonSchema;
+}
+
+/** One for each rule: for the file that has them all. */
+export type RuleDefinitions = { readonly [Name in RuleName]: RuleDefinition<RuleValues[Name]> };
+
+/** `fault` of rules whose schema says all, and which contradict no other. */
+export const noFault = (): null => null;
+
+/** `keywords` of rules that JSON Schema has no words for. */
+export const noKeywords = (): JsonSchema => anything;
+
+/** Whether two bounds of a range leave nothing between them. */
+export const isAbove = (low: number | undefined, high: number | undefined): boolean =>
+  low !== undefined && high !== undefined && low > high;

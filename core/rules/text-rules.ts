@@ -1,0 +1,137 @@
+/** Rules for texts. They look at a value of any other type as its text. */
+import { z } from "zod";
+import { anything } from "../json-schema.ts";
+import { limits } from "../limits.ts";
+import { characterCount, isLonger } from "../text.ts";
+import {
+  type Effect,
+  isAbove,
+  noFault,
+  noKeywords,
+  type RuleDefinition,
+  type RuleFormat,
+} from "./rule-definition.ts";
+
+const testOf = (message: string, holds: (text: string) => boolean): Effect => ({
+  step: "test",
+  fault: (typed) => (holds(String(typed)) ? null : message),
+});
+
+export const minLength: RuleDefinition<number> = {
+  schema: z.int().min(0).describe("Fewest characters."),
+  hasMessage: true,
+  namesField: false,
+  fault: noFault,
+  effect: (min) =>
+    testOf(`must have at least ${min} characters`, (text) => characterCount(text) >= min),
+  keywords: (min) => ({ minLength: min }),
+};
+
+export const maxLength: RuleDefinition<number> = {
+  schema: z.int().min(0).describe("Most characters."),
+  hasMessage: true,
+  namesField: false,
+  fault: (max, rule) => (isAbove(rule.minLength, max) ? "is less than `minLength`" : null),
+  effect: (max) => testOf(`must have at most ${max} characters`, (text) => !isLonger(text, max)),
+  keywords: (max) => ({ maxLength: max }),
+};
+
+export const pattern: RuleDefinition<string> = {
+  schema: z.string().min(1).describe("Regular expression that the text must match."),
+  hasMessage: true,
+  namesField: false,
+  fault: (source) => (readPattern(source) === null ? "is not a regular expression" : null),
+  effect(source) {
+    const expression = readPattern(source);
+    if (expression === null) return null;
+    return testOf(
+      "does not have the right form",
+      (text) => text.length <= limits.testedTextLengthMax && expression.test(text),
+    );
+  },
+  // JSON Schema knows expressions with Unicode matching alone.
+  keywords: (source) => (readPattern(source)?.unicode === true ? { pattern: source } : anything),
+};
+
+/** The expression, with Unicode matching where it allows that; null when it is none. */
+function readPattern(source: string): RegExp | null {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Many patterns that people bring along hold escapes that only the older syntax takes.
+    }
+  }
+  return null;
+}
+
+interface Format {
+  readonly holds: (text: string) => boolean;
+  readonly message: string;
+  /** Its name in JSON Schema; null where it has none. */
+  readonly name: string | null;
+}
+
+const phoneText = /^\+?[ ()./-]{0,2}\d(?:[ ()./-]{0,3}\d){4,14}$/;
+
+const formats: Readonly<Record<RuleFormat, Format>> = {
+  email: { holds: matches(z.email()), message: "must be an e-mail address", name: "email" },
+  phone: {
+    holds: (text) => phoneText.test(text),
+    message: "must be a phone number",
+    name: null,
+  },
+  // Zod reads past blanks around the address, which would then be stored.
+  url: {
+    holds: (text) => text === text.trim() && matches(z.url({ protocol: /^https?$/ }))(text),
+    message: "must be a web address (http or https)",
+    name: "uri",
+  },
+  uuid: { holds: matches(z.guid()), message: "must be a UUID", name: "uuid" },
+};
+
+function matches(schema: z.ZodType): (text: string) => boolean {
+  return (text) => schema.safeParse(text).success;
+}
+
+export const format: RuleDefinition<RuleFormat> = {
+  schema: z.enum(["email", "phone", "url", "uuid"]).describe("What the text must be."),
+  hasMessage: true,
+  namesField: false,
+  fault: noFault,
+  effect(name) {
+    const { holds, message } = formats[name];
+    return testOf(message, (text) => text.length <= limits.testedTextLengthMax && holds(text));
+  },
+  keywords(name) {
+    const { name: known } = formats[name];
+    return known === null ? anything : { format: known };
+  },
+};
+
+export const trim: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("Blanks around the text are cut off before anything is checked."),
+  hasMessage: false,
+  namesField: false,
+  fault: noFault,
+  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.trim() } : null),
+  keywords: noKeywords,
+};
+
+export const lowercase: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("The text is stored in lower case."),
+  hasMessage: false,
+  namesField: false,
+  fault: noFault,
+  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.toLowerCase() } : null),
+  keywords: noKeywords,
+};
+
+export const uppercase: RuleDefinition<boolean> = {
+  schema: z.boolean().describe("The text is stored in upper case."),
+  hasMessage: false,
+  namesField: false,
+  fault: (isOn, rule) => (isOn && rule.lowercase === true ? "contradicts `lowercase`" : null),
+  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.toUpperCase() } : null),
+  keywords: noKeywords,
+};

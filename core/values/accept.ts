@@ -1,0 +1,40 @@
+/**
+ * From JSON to the one form of a value that statements carry (see `Scalar`), the same on every database, or why not: what a
+ * column cannot hold exactly is refused, never changed. The way back is beside the types (`showInteger`, `showDate` …);
+ * the engines in `db/` decode what their drivers give with it.
+ */
+import type { Column } from "../column.ts";
+import { columnTypes } from "./column-types.ts";
+import { type Accepted, accepted } from "./type-definition.ts";
+
+const acceptedNull: Accepted = accepted(null);
+
+/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for the rules. */
+export function accept(column: Column, value: unknown): Accepted {
+  return value === null ? acceptedNull : columnTypes[column.type].accept(column, value);
+}
+
+const withoutLimits = new WeakMap<Column, Column>();
+
+/** Whole numbers that some engine's column can hold: beyond them nothing is worth comparing. */
+const comparedRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
+
+/** The column as comparisons see it: `price > 10.555` is a fair question to a column with two decimals. */
+export function unlimited(column: Column): Column {
+  let wide = withoutLimits.get(column);
+  if (!wide) {
+    const fits = {
+      lengthMax: null,
+      bytesMax: null,
+      fixedLength: false,
+      precision: null,
+      scale: null,
+      range: column.range && comparedRange,
+      isSingle: false,
+      fractionDigits: 3,
+    };
+    wide = { ...column, ...fits };
+    withoutLimits.set(column, wide);
+  }
+  return wide;
+}

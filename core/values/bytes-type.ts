@@ -1,0 +1,70 @@
+/** Bytes, as base64. */
+import type { Column } from "../column.ts";
+import { fromBase64, toBase64 } from "./formats.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import {
+  type Accepted,
+  accepted,
+  asItIs,
+  isAboveByNature,
+  refused,
+  trimmedCell,
+  type TypeDefinition,
+} from "./type-definition.ts";
+
+export const bytesType: TypeDefinition = {
+  accept: acceptBytes,
+  shownSchema: base64Schema,
+  acceptedSchema: base64Schema,
+  fromShown: (shown) => fromBase64(String(shown)),
+
+  ruleNames: [],
+  strict: null,
+  bounds: "number",
+  fromOther: asItIs,
+  fromCell: trimmedCell(asItIs),
+  hasWords: false,
+  fromFilter: asItIs,
+  exportedAs: null,
+
+  isCompared: true,
+  isAbove: isAboveByNature,
+  isSorted: false,
+  isGrouped: false,
+  hasExtremes: false,
+  arithmetic: null,
+  isJoined: false,
+  hasText: false,
+  findsRows: false,
+
+  isText: false,
+  isInstant: false,
+  isForeign: false,
+  isFolded: false,
+  takesNewId: false,
+  isShownAsGiven: false,
+};
+
+/** Base64, padded. */
+export function showBytes(bytes: Uint8Array): string {
+  return toBase64(bytes);
+}
+
+function acceptBytes(column: Column, value: unknown): Accepted {
+  const bytes = typeof value === "string" ? fromBase64(value) : null;
+  if (bytes === null) return refused("must be a base64 text");
+  if (column.fixedLength && bytes.length !== column.bytesMax)
+    return refused(`must have exactly ${column.bytesMax} bytes`);
+  return column.bytesMax !== null && bytes.length > column.bytesMax
+    ? refused(`must have at most ${column.bytesMax} bytes`)
+    : accepted(bytes);
+}
+
+/** Four characters for three bytes, the padding among them. */
+function base64Schema({ bytesMax }: Column): JsonSchema {
+  return {
+    type: "string",
+    contentEncoding: "base64",
+    ...(bytesMax !== null && { maxLength: Math.ceil(bytesMax / 3) * 4 }),
+  };
+}

@@ -1,0 +1,109 @@
+/** Decimals: numbers of which every digit is kept. */
+import type { Column } from "../column.ts";
+import { compareDecimals, digitsFault, normalDecimal } from "../decimal.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import type { Scalar } from "../statement.ts";
+import { showFloat } from "./float-type.ts";
+import {
+  boundsOf,
+  decimalText,
+  doubleDigits,
+  jsonNumber,
+  numberText,
+  strictNumber,
+  typedNumber,
+} from "./numbers.ts";
+import {
+  type Accepted,
+  accepted,
+  asItIs,
+  type Decimals,
+  type FilledCell,
+  refused,
+  textOfShown,
+  trimmedCell,
+  type TypeDefinition,
+} from "./type-definition.ts";
+
+export const decimalType: TypeDefinition = {
+  accept: acceptDecimal,
+  shownSchema,
+  acceptedSchema: (column) => ({
+    type: ["number", "string"],
+    pattern: numberText,
+    ...boundsOf(rangeOf(column)),
+  }),
+  fromShown: textOfShown,
+
+  ruleNames: ["decimal", "number"],
+  strict: strictNumber,
+  bounds: "number",
+  fromOther: asItIs,
+  fromCell: trimmedCell(withinScale),
+  hasWords: false,
+  fromFilter: typedNumber,
+  exportedAs: "number",
+
+  isCompared: true,
+  isAbove: (left: Scalar, right: Scalar) => compareDecimals(String(left), String(right)) > 0,
+  isSorted: true,
+  isGrouped: true,
+  hasExtremes: true,
+  arithmetic: { isExact: true, isWhole: false, digitsKept: null, rangeOf, fromDigits: asItIs },
+  isJoined: true,
+  hasText: true,
+  findsRows: true,
+
+  isText: false,
+  isInstant: false,
+  isForeign: false,
+  isFolded: false,
+  takesNewId: false,
+  isShownAsGiven: false,
+};
+
+/** A number where it prints back to the same value, else canonical digits; null for NaN and infinities. */
+export function showDecimal(raw: string | number, decimals: Decimals): number | string | null {
+  const number = Number(raw);
+  if (Number.isNaN(number)) return null;
+  // A double keeps fifteen digits whatever they are.
+  if (decimals === "number" && (typeof raw === "number" || raw.length <= doubleDigits))
+    return showFloat(number);
+  const digits = normalDecimal(String(raw));
+  if (digits === null) return showFloat(number);
+  if (decimals === "string") return digits;
+  return normalDecimal(String(number)) === digits ? number + 0 : digits;
+}
+
+function acceptDecimal(column: Column, value: unknown): Accepted {
+  const digits = typeof value === "string" ? normalDecimal(value) : jsonNumber(value);
+  if (digits === null) return refused("must be a number");
+  const fault = digitsFault(digits, column.precision, column.scale);
+  return fault === null ? accepted(digits) : refused(fault);
+}
+
+function rangeOf({ precision, scale }: Column): { min: string; max: string } | null {
+  if (precision === null || scale === null) return null;
+  const whole = "9".repeat(Math.max(precision - scale, 0)) || "0";
+  const max = scale > 0 ? `${whole}.${"9".repeat(scale)}` : whole;
+  return { min: `-${max}`, max };
+}
+
+function shownSchema(column: Column, decimals: Decimals): JsonSchema {
+  if (decimals === "string") return { type: "string", pattern: decimalText };
+  const isNumber = column.precision !== null && column.precision <= doubleDigits;
+  const form: JsonSchema = isNumber
+    ? { type: "number" }
+    : { type: ["number", "string"], pattern: decimalText };
+  return { ...form, ...boundsOf(rangeOf(column)) };
+}
+
+/** Excel counts with fifteen digits and stores seventeen: 0.1 + 0.2 is 0.30000000000000004 in the file. */
+function withinScale(cell: FilledCell, { scale }: Column): FilledCell {
+  if (scale === null || typeof cell !== "number") return cell;
+  const unit = 10 ** scale;
+  // Most numbers need no look at their digits, which takes longer than all the rest.
+  if (Math.round(cell * unit) / unit === cell) return cell;
+  const digits = /\.(\d+)$/.exec(String(cell))?.[1]?.length ?? 0;
+  return digits > scale ? Number(cell.toPrecision(doubleDigits)) : cell;
+}

@@ -1,0 +1,111 @@
+/** JSON values of any form, and arrays: both go to the database as JSON text. */
+import { normalDecimal } from "../decimal.ts";
+import { ExactNumber, type Json, parseJson } from "../json.ts";
+import { textFault } from "../text.ts";
+import {
+  type Accepted,
+  accepted,
+  asItIs,
+  type FilledCell,
+  isAboveByNature,
+  refused,
+  textOfShown,
+  trimmedCell,
+  type TypeDefinition,
+} from "./type-definition.ts";
+
+export const jsonType: TypeDefinition = {
+  accept: (_column, value) => acceptJson(value),
+  shownSchema: () => ({}),
+  acceptedSchema: () => ({}),
+  fromShown: textOfShown,
+
+  ruleNames: ["json"],
+  strict: null,
+  bounds: "number",
+  fromOther: asItIs,
+  fromCell: trimmedCell(jsonOfCell),
+  hasWords: false,
+  fromFilter: asItIs,
+  exportedAs: null,
+
+  isCompared: false,
+  isAbove: isAboveByNature,
+  isSorted: false,
+  isGrouped: false,
+  hasExtremes: false,
+  arithmetic: null,
+  isJoined: false,
+  hasText: false,
+  findsRows: false,
+
+  isText: false,
+  isInstant: false,
+  isForeign: false,
+  isFolded: false,
+  takesNewId: false,
+  isShownAsGiven: false,
+};
+
+export const arrayType: TypeDefinition = {
+  ...jsonType,
+  accept: (_column, value) =>
+    Array.isArray(value) ? acceptJson(value) : refused("must be an array"),
+  shownSchema: () => ({ type: "array" }),
+  acceptedSchema: () => ({ type: "array" }),
+  ruleNames: ["array"],
+};
+
+const mayLoseDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
+
+/** The value of a JSON text; a number in it that a double cannot hold is shown as its digits. A text that is no JSON is shown as it is. */
+export function showJson(text: string): Json {
+  try {
+    return mayLoseDigits.test(text) ? JSON.parse(text, digitsAsText) : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A reviver; its third argument is the text of a primitive. */
+function digitsAsText(_name: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  const digits = normalDecimal(context.source);
+  return digits === null || digits === normalDecimal(String(value)) ? value : digits;
+}
+
+function acceptJson(value: unknown): Accepted {
+  const fault = jsonFault(value);
+  return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
+}
+
+/** Why a value cannot be kept as JSON on every database; null when it can. */
+function jsonFault(value: unknown): string | null {
+  if (value === null || typeof value === "boolean") return null;
+  if (typeof value === "string") return textFault(value);
+  if (typeof value === "number") return Number.isFinite(value) ? null : "must be a JSON value";
+  if (value instanceof ExactNumber) return "holds a number that cannot be kept exactly";
+  if (typeof value !== "object") return "must be a JSON value";
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const fault = jsonFault(item);
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const fault = textFault(name) ?? jsonFault(member);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** A text that is no JSON is taken as it stands; the column decides about it. */
+function jsonOfCell(cell: FilledCell): unknown {
+  if (typeof cell !== "string") return cell;
+  try {
+    return parseJson(cell);
+  } catch {
+    return cell;
+  }
+}

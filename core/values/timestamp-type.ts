@@ -1,0 +1,101 @@
+/** Moments, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+import type { Column } from "../column.ts";
+import { readTimestamp, timestampText } from "./formats.ts";
+import {
+  type Accepted,
+  accepted,
+  asItIs,
+  isAboveByNature,
+  refused,
+  textOfShown,
+  trimmedCell,
+  type TypeDefinition,
+} from "./type-definition.ts";
+
+export const timestampType: TypeDefinition = {
+  accept: acceptTimestamp,
+  shownSchema: () => ({ type: "string", format: "date-time" }),
+  // Wider than the format date-time: without a zone it is UTC, a bare date is its midnight.
+  acceptedSchema: () => ({
+    type: "string",
+    pattern: timestampText.source,
+    examples: ["2026-10-31T08:15:00Z"],
+  }),
+  fromShown: textOfShown,
+
+  ruleNames: ["datetime", "timestamp"],
+  strict: null,
+  bounds: "date",
+  fromOther: asItIs,
+  fromCell: trimmedCell(asItIs),
+  hasWords: false,
+  fromFilter: asItIs,
+  exportedAs: "datetime",
+
+  isCompared: true,
+  isAbove: isAboveByNature,
+  isSorted: true,
+  isGrouped: true,
+  hasExtremes: true,
+  arithmetic: null,
+  isJoined: true,
+  hasText: true,
+  findsRows: true,
+
+  isText: false,
+  isInstant: true,
+  isForeign: false,
+  isFolded: false,
+  takesNewId: false,
+  isShownAsGiven: false,
+};
+
+/**
+ * ISO 8601 UTC with milliseconds, from `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` or an ISO form; digits after the third are cut.
+ * MySQL's zero date is null, and a text that is no instant of the years 1 to 9999 is shown as it is.
+ */
+export function showTimestamp(text: string): string | null {
+  if (text.startsWith("0000-00-00")) return null;
+  const end = zoneStart(text);
+  const zone = text.slice(end);
+  const isUtc = zone === "" || zone === "+00" || zone === "Z";
+  if (
+    isUtc &&
+    end >= 19 &&
+    end <= 29 &&
+    text[4] === "-" &&
+    text[16] === ":" &&
+    (end === 19 || text[19] === ".")
+  ) {
+    const fraction = end === 19 ? "000" : text.slice(20, Math.min(end, 23)).padEnd(3, "0");
+    return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
+  }
+  return readTimestamp(text)?.iso ?? text;
+}
+
+/** Where the zone of a timestamp begins: behind the seconds and their fraction. */
+function zoneStart(text: string): number {
+  let end = 19;
+  while (end < text.length && (text[end] === "." || (text[end]! >= "0" && text[end]! <= "9")))
+    end++;
+  return Math.min(end, text.length);
+}
+
+function acceptTimestamp(column: Column, value: unknown): Accepted {
+  const instant = typeof value === "string" ? readTimestamp(value) : null;
+  if (instant === null) return refused("must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ");
+  const digitsMax = Math.min(column.fractionDigits, 3);
+  for (let at = digitsMax; at < instant.fraction.length; at++) {
+    if (instant.fraction[at] === "0") continue;
+    return refused(
+      digitsMax === 0
+        ? "must be a whole second"
+        : `must have at most ${digitsMax} digits of a second's fraction`,
+    );
+  }
+  const { span } = column;
+  // ISO texts of four-digit years sort by time.
+  return span !== null && (instant.iso < span.first || instant.iso > span.last)
+    ? refused(`must be between ${span.first} and ${span.last}`)
+    : accepted(instant.iso);
+}

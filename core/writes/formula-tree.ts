@@ -1,0 +1,19 @@
+/** A formula of `calculation.detail` as a tree: `formula.ts` makes it of a text, statements carry it, engines print it. */
+
+export type Term =
+  /** Canonical digits, never negative. */
+  | { readonly kind: "number"; readonly digits: string }
+  | { readonly kind: "column"; readonly name: string }
+  | {
+      readonly kind: "operation";
+      readonly operator: "+" | "-" | "*" | "/";
+      readonly left: Term;
+      readonly right: Term;
+    };
+
+export interface Formula {
+  readonly text: string;
+  readonly root: Term;
+  /** The columns that it names, each once. */
+  readonly names: readonly string[];
+}
