@@ -1,0 +1,93 @@
+/**
+ * For each type of column a value that it takes and one that it refuses. The table has a row for every type, or does not compile;
+ * `column-types.test.ts` asks the types themselves, `contract/values.test.ts` the whole service.
+ */
+import type { ColumnType } from "../core/column.ts";
+import type { Json } from "../core/ports.ts";
+import type { Scalar } from "../core/statement.ts";
+
+export interface TypeCase {
+  readonly taken: { readonly sent: Json; readonly stored: Scalar; readonly shown: Json };
+  readonly refused: { readonly sent: Json; readonly message: string };
+  /** The column of `kinds` that has the type on every engine; null: not every engine has one, `test/db` tests it. */
+  readonly kinds: string | null;
+}
+
+export const typeCases = {
+  text: {
+    taken: { sent: 5, stored: "5", shown: "5" },
+    refused: { sent: true, message: "must be a text" },
+    kinds: "note",
+  },
+  integer: {
+    taken: { sent: "42", stored: 42n, shown: 42 },
+    refused: { sent: 1.5, message: "must be a whole number" },
+    kinds: "whole",
+  },
+  decimal: {
+    taken: { sent: "12.50", stored: "12.5", shown: 12.5 },
+    refused: { sent: "x", message: "must be a number" },
+    kinds: "money",
+  },
+  float: {
+    taken: { sent: "1.5", stored: 1.5, shown: 1.5 },
+    refused: { sent: false, message: "must be a number" },
+    kinds: "rough",
+  },
+  boolean: {
+    taken: { sent: "true", stored: true, shown: true },
+    refused: { sent: 2, message: "must be true or false" },
+    kinds: "flag",
+  },
+  date: {
+    taken: { sent: "2024-02-29", stored: "2024-02-29", shown: "2024-02-29" },
+    refused: { sent: "2026-02-29", message: "must be a date in the form YYYY-MM-DD" },
+    kinds: "day",
+  },
+  timestamp: {
+    taken: {
+      sent: "2026-10-31T10:15:00+02:00",
+      stored: "2026-10-31T08:15:00.000Z",
+      shown: "2026-10-31T08:15:00.000Z",
+    },
+    refused: {
+      sent: "noon",
+      message: "must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ",
+    },
+    kinds: "moment",
+  },
+  time: {
+    taken: { sent: "08:15", stored: "08:15:00", shown: "08:15:00" },
+    refused: { sent: "8:15", message: "must be a time in the form HH:mm:ss" },
+    kinds: "clock",
+  },
+  uuid: {
+    taken: {
+      sent: "0B9E4F0A-31C2-4D5E-8F60-718293A4B5C6",
+      stored: "0b9e4f0a-31c2-4d5e-8f60-718293a4b5c6",
+      shown: "0b9e4f0a-31c2-4d5e-8f60-718293a4b5c6",
+    },
+    refused: { sent: "0b9e4f0a", message: "must be a UUID" },
+    kinds: "token",
+  },
+  json: {
+    taken: { sent: { a: [1, null] }, stored: '{"a":[1,null]}', shown: { a: [1, null] } },
+    refused: { sent: { a: "\ud800" }, message: "must be well formed Unicode" },
+    kinds: "document",
+  },
+  bytes: {
+    taken: { sent: "AP8", stored: new Uint8Array([0, 255]), shown: "AP8=" },
+    refused: { sent: "A", message: "must be a base64 text" },
+    kinds: "raw",
+  },
+  array: {
+    taken: { sent: [1, "a"], stored: '[1,"a"]', shown: [1, "a"] },
+    refused: { sent: {}, message: "must be an array" },
+    kinds: null,
+  },
+  other: {
+    taken: { sent: true, stored: "true", shown: "true" },
+    refused: { sent: {}, message: "must be a text" },
+    kinds: null,
+  },
+} satisfies Record<ColumnType, TypeCase>;
