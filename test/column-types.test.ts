@@ -14,6 +14,7 @@ import { createDialect as createSqlite } from "../db/sqlite/dialect.ts";
 import { column } from "./column.ts";
 import { takes } from "./json-schema.ts";
 import { rowsUnder } from "./page-tables.ts";
+import type { EngineName } from "./servers/session.ts";
 import { type TypeCase, typeCases } from "./type-cases.ts";
 
 const types = Object.keys(columnTypes) as ColumnType[];
@@ -21,7 +22,7 @@ const casesOf = (type: ColumnType): TypeCase => typeCases[type];
 const page = (path: string): string => readFileSync(join(import.meta.dirname, "..", path), "utf8");
 
 describe.each(types)("%s", (type) => {
-  const { taken, refused } = casesOf(type);
+  const { taken, refused, native } = casesOf(type);
   const definition = columnTypes[type];
 
   test("takes its value, and so does its schema", () => {
@@ -46,27 +47,31 @@ describe.each(types)("%s", (type) => {
       if (able) expect({ isCompared }).toEqual({ isCompared: true });
   });
 
+  test("is the type of a column on some engine", () => {
+    expect(Object.values(native).filter((name) => name !== null)).not.toEqual([]);
+  });
+
   test("of numbers reads its digits back", () => {
     if (definition.arithmetic === null) return;
     expect(definition.arithmetic.fromDigits("12")).toEqual(definition.fromShown(12));
   });
 });
 
-const dialects: Record<string, Dialect> = {
+const dialects: Record<EngineName, Dialect> = {
   postgres: createPostgres("number", () => null),
   mysql: createMysql("number"),
   sqlite: createSqlite("number"),
 };
 
-describe.each(Object.keys(dialects))("on %s", (name) => {
-  const dialect = dialects[name]!;
+describe.each(Object.keys(dialects) as EngineName[])("on %s", (name) => {
+  const dialect = dialects[name];
 
   test.each(types)("%s has a text where the type says so", (type) => {
     const hasText = dialect.textOf(column(type), sql`term`) !== null;
     expect(hasText).toBe(columnTypes[type].hasText);
   });
 
-  test.each(types.filter((type) => type !== "array" || name === "postgres"))(
+  test.each(types.filter((type) => casesOf(type).native[name] !== null))(
     "%s is sent in a form that the driver takes",
     (type) => {
       const bound = dialect.bind(column(type), casesOf(type).taken.stored!);

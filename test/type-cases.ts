@@ -1,48 +1,49 @@
 /**
  * For each type of column a value that it takes and one that it refuses. The table has a row for every type, or does not compile;
- * `column-types.test.ts` asks the types themselves, `contract/values.test.ts` the whole service.
+ * `column-types.test.ts` asks the types themselves, `contract/column-types.test.ts` the whole service.
  */
 import type { ColumnType } from "../core/column.ts";
 import type { Json } from "../core/ports.ts";
 import type { Scalar } from "../core/statement.ts";
+import type { EngineName } from "./servers/session.ts";
 
 export interface TypeCase {
   readonly taken: { readonly sent: Json; readonly stored: Scalar; readonly shown: Json };
   readonly refused: { readonly sent: Json; readonly message: string };
-  /** The column of `kinds` that has the type on every engine; null: not every engine has one, `test/db` tests it. */
-  readonly kinds: string | null;
+  /** A column of each engine that has the type; null: the engine has none. */
+  readonly native: Readonly<Record<EngineName, string | null>>;
 }
 
 export const typeCases = {
   text: {
     taken: { sent: 5, stored: "5", shown: "5" },
     refused: { sent: true, message: "must be a text" },
-    kinds: "note",
+    native: { postgres: "text", mysql: "longtext", sqlite: "text" },
   },
   integer: {
     taken: { sent: "42", stored: 42n, shown: 42 },
     refused: { sent: 1.5, message: "must be a whole number" },
-    kinds: "whole",
+    native: { postgres: "integer", mysql: "int", sqlite: "integer" },
   },
   decimal: {
     taken: { sent: "12.50", stored: "12.5", shown: 12.5 },
     refused: { sent: "x", message: "must be a number" },
-    kinds: "money",
+    native: { postgres: "numeric(10,2)", mysql: "decimal(10,2)", sqlite: "decimal(10,2)" },
   },
   float: {
     taken: { sent: "1.5", stored: 1.5, shown: 1.5 },
     refused: { sent: false, message: "must be a number" },
-    kinds: "rough",
+    native: { postgres: "double precision", mysql: "double", sqlite: "double" },
   },
   boolean: {
     taken: { sent: "true", stored: true, shown: true },
     refused: { sent: 2, message: "must be true or false" },
-    kinds: "flag",
+    native: { postgres: "boolean", mysql: "boolean", sqlite: "boolean" },
   },
   date: {
     taken: { sent: "2024-02-29", stored: "2024-02-29", shown: "2024-02-29" },
     refused: { sent: "2026-02-29", message: "must be a date in the form YYYY-MM-DD" },
-    kinds: "day",
+    native: { postgres: "date", mysql: "date", sqlite: "date" },
   },
   timestamp: {
     taken: {
@@ -54,12 +55,12 @@ export const typeCases = {
       sent: "noon",
       message: "must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ",
     },
-    kinds: "moment",
+    native: { postgres: "timestamptz(3)", mysql: "datetime(3)", sqlite: "timestamp" },
   },
   time: {
     taken: { sent: "08:15", stored: "08:15:00", shown: "08:15:00" },
     refused: { sent: "8:15", message: "must be a time in the form HH:mm:ss" },
-    kinds: "clock",
+    native: { postgres: "time(0)", mysql: "time", sqlite: "time" },
   },
   uuid: {
     taken: {
@@ -68,26 +69,26 @@ export const typeCases = {
       shown: "0b9e4f0a-31c2-4d5e-8f60-718293a4b5c6",
     },
     refused: { sent: "0b9e4f0a", message: "must be a UUID" },
-    kinds: "token",
+    native: { postgres: "uuid", mysql: "uuid", sqlite: "uuid" },
   },
   json: {
     taken: { sent: { a: [1, null] }, stored: '{"a":[1,null]}', shown: { a: [1, null] } },
     refused: { sent: { a: "\ud800" }, message: "must be well formed Unicode" },
-    kinds: "document",
+    native: { postgres: "jsonb", mysql: "json", sqlite: "json" },
   },
   bytes: {
     taken: { sent: "AP8", stored: new Uint8Array([0, 255]), shown: "AP8=" },
     refused: { sent: "A", message: "must be a base64 text" },
-    kinds: "raw",
+    native: { postgres: "bytea", mysql: "longblob", sqlite: "blob" },
   },
   array: {
-    taken: { sent: [1, "a"], stored: '[1,"a"]', shown: [1, "a"] },
+    taken: { sent: ["a", "b"], stored: '["a","b"]', shown: ["a", "b"] },
     refused: { sent: {}, message: "must be an array" },
-    kinds: null,
+    native: { postgres: "text[]", mysql: null, sqlite: null },
   },
   other: {
-    taken: { sent: true, stored: "true", shown: "true" },
+    taken: { sent: "10.0.0.1", stored: "10.0.0.1", shown: "10.0.0.1" },
     refused: { sent: {}, message: "must be a text" },
-    kinds: null,
+    native: { postgres: "inet", mysql: null, sqlite: "inet" },
   },
 } satisfies Record<ColumnType, TypeCase>;

@@ -4,7 +4,6 @@ import { record } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
 import { openFixture } from "./harness.ts";
 import { openShop } from "./shop.ts";
-import { type TypeCase, typeCases } from "../type-cases.ts";
 
 const shop = openShop();
 
@@ -112,24 +111,6 @@ const trips: Trip[] = [
     "note",
   ].map((column) => ({ what: `null in ${column}`, column, sent: null })),
 ];
-
-const typesOfKinds = Object.entries<TypeCase>(typeCases).filter(([, { kinds }]) => kinds !== null);
-
-describe.each(typesOfKinds)("a column of type %s", (_type, { kinds, taken, refused }) => {
-  const column = kinds!;
-
-  test("stores what the type takes", async () => {
-    const created = await shop.post("kinds", "create", { [column]: taken.sent });
-    expect(created.status, JSON.stringify(created.body)).toBe(201);
-    expect(record(created)[column]).toEqual(taken.shown);
-  });
-
-  test("refuses what it does not", async () => {
-    const answer = await shop.post("kinds", "create", { [column]: refused.sent });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(400);
-    expect(answer.body.errors).toEqual({ [column]: [refused.message] });
-  });
-});
 
 describe("values", () => {
   test.each(trips)(
