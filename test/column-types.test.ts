@@ -15,14 +15,13 @@ import { column } from "./column.ts";
 import { takes } from "./json-schema.ts";
 import { rowsUnder } from "./page-tables.ts";
 import type { EngineName } from "./servers/session.ts";
-import { type TypeCase, typeCases } from "./type-cases.ts";
+import { typeCases } from "./type-cases.ts";
 
 const types = Object.keys(columnTypes) as ColumnType[];
-const casesOf = (type: ColumnType): TypeCase => typeCases[type];
 const page = (path: string): string => readFileSync(join(import.meta.dirname, "..", path), "utf8");
 
 describe.each(types)("%s", (type) => {
-  const { taken, refused, native } = casesOf(type);
+  const { taken, refused, native } = typeCases[type];
   const definition = columnTypes[type];
 
   test("takes its value, and so does its schema", () => {
@@ -71,10 +70,10 @@ describe.each(Object.keys(dialects) as EngineName[])("on %s", (name) => {
     expect(hasText).toBe(columnTypes[type].hasText);
   });
 
-  test.each(types.filter((type) => casesOf(type).native[name] !== null))(
+  test.each(types.filter((type) => typeCases[type].native[name] !== null))(
     "%s is sent in a form that the driver takes",
     (type) => {
-      const bound = dialect.bind(column(type), casesOf(type).taken.stored!);
+      const bound = dialect.bind(column(type), typeCases[type].taken.stored!);
       expect(bound === undefined || bound === null).toBe(false);
     },
   );

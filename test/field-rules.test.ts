@@ -7,10 +7,10 @@ import { effectOf, fieldRules, ruleFaults, ruleNames } from "../core/rules/field
 import { column, columnsOf } from "./column.ts";
 import { takes } from "./json-schema.ts";
 import { rowsUnder } from "./page-tables.ts";
-import { type RuleCase, ruleCases } from "./rule-cases.ts";
+import { ruleCases } from "./rule-cases.ts";
 
 describe.each(ruleNames)("%s", (name) => {
-  const { column: type, rules, taken, refused, isInSchema }: RuleCase = ruleCases[name];
+  const { column: type, rules, taken, refused, isInSchema } = ruleCases[name];
   const field = column(type, { name: "f" });
   const rule = { name: "f", ...rules };
   const messages = refused === null ? {} : { [name]: "Not so" };

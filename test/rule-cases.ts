@@ -20,7 +20,7 @@ export interface RuleCase {
   readonly isInSchema: boolean;
 }
 
-export const ruleCases = {
+export const ruleCases: Readonly<Record<RuleName, RuleCase>> = {
   required: {
     column: "text",
     rules: { required: true },
@@ -196,4 +196,4 @@ export const ruleCases = {
     refused: { sent: "5", message: "must be a number, not a text" },
     isInSchema: true,
   },
-} satisfies Record<RuleName, RuleCase>;
+};

@@ -14,7 +14,7 @@ export interface TypeCase {
   readonly native: Readonly<Record<EngineName, string | null>>;
 }
 
-export const typeCases = {
+export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
   text: {
     taken: { sent: 5, stored: "5", shown: "5" },
     refused: { sent: true, message: "must be a text" },
@@ -91,4 +91,4 @@ export const typeCases = {
     refused: { sent: {}, message: "must be a text" },
     native: { postgres: "inet", mysql: null, sqlite: "inet" },
   },
-} satisfies Record<ColumnType, TypeCase>;
+};

@@ -5,19 +5,18 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { ColumnType } from "../../core/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
-import { type TypeCase, typeCases } from "../type-cases.ts";
+import { typeCases } from "../type-cases.ts";
 import { check, record, records } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const engine = inject("engine");
-const casesOf = (type: ColumnType): TypeCase => typeCases[type];
 const types = (Object.keys(columnTypes) as ColumnType[]).filter(
-  (type) => casesOf(type).native[engine] !== null,
+  (type) => typeCases[type].native[engine] !== null,
 );
 
 /** A column of each type; its name is no word of SQL. */
 const fieldOf = (type: ColumnType): string => `${type}_field`;
-const fields = types.map((type) => `${fieldOf(type)} ${casesOf(type).native[engine]}`);
+const fields = types.map((type) => `${fieldOf(type)} ${typeCases[type].native[engine]}`);
 
 let service: Fixture;
 beforeAll(async () => {
@@ -39,7 +38,7 @@ const post = (action: string, body: object): Promise<Answer> =>
   service.post(`things/${action}`, body);
 
 describe.each(types)("%s", (type) => {
-  const { taken, refused } = casesOf(type);
+  const { taken, refused } = typeCases[type];
   const can = columnTypes[type];
   const field = fieldOf(type);
   const create = (sent: unknown) => post("create", { id: null, [field]: sent });

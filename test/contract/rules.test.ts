@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ruleNames } from "../../core/rules/field-rules.ts";
 import type { RuleName } from "../../core/rules/rule-definition.ts";
-import { type CaseColumn, type RuleCase, ruleCases } from "../rule-cases.ts";
+import { type CaseColumn, ruleCases } from "../rule-cases.ts";
 import { check, record } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 import type { FixtureType } from "./tables.ts";
@@ -20,7 +20,7 @@ const endpointOf = (name: string): string => `with-${name.toLowerCase()}`;
 
 const endpoints = Object.fromEntries(
   ruleNames.map((name) => {
-    const { column, rules }: RuleCase = ruleCases[name];
+    const { column, rules } = ruleCases[name];
     const fieldValidation = [{ name: column, constraints: rules }];
     return [
       endpointOf(name),
@@ -39,24 +39,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const casesOf = (name: RuleName): RuleCase => ruleCases[name];
-
 /** Without a value for the field, where there is nothing to send. */
 const create = (name: RuleName, sent: unknown) =>
   service.post(`${endpointOf(name)}/create`, {
     thing_id: null,
-    ...(sent !== undefined && { [casesOf(name).column]: sent }),
+    ...(sent !== undefined && { [ruleCases[name].column]: sent }),
   });
 
 test.each(ruleNames)("create stores what the rule takes: %s", async (name) => {
-  const { column, taken } = casesOf(name);
+  const { column, taken } = ruleCases[name];
   const answer = await create(name, taken.sent);
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   expect(record(answer)[column]).toEqual(taken.shown);
 });
 
 const refusing = ruleNames.flatMap((name) => {
-  const { column, taken, refused } = casesOf(name);
+  const { column, taken, refused } = ruleCases[name];
   return refused === null ? [] : { name, column, taken, ...refused };
 });
 

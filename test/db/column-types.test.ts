@@ -2,13 +2,10 @@
 import { beforeAll, expect, test } from "vitest";
 import type { ColumnType } from "../../core/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
-import { type TypeCase, typeCases } from "../type-cases.ts";
+import { typeCases } from "../type-cases.ts";
 import { engine, useBench } from "./conformance.ts";
 
-const nativeOf = (type: ColumnType): string | null => {
-  const { native }: TypeCase = typeCases[type];
-  return native[engine];
-};
+const nativeOf = (type: ColumnType): string | null => typeCases[type].native[engine];
 const types = (Object.keys(columnTypes) as ColumnType[]).filter((type) => nativeOf(type) !== null);
 
 const bench = useBench();
