@@ -24,12 +24,28 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
       name: engine,
       provide: { engine },
       setupFiles: "test/runtime/expect-runtime.ts",
-      globalSetup: "test/storage/install.ts",
       include: ["test/{contract,db}/**/*.test.ts"],
       exclude: filesOfOthers("db", engine),
+      isolate: false,
     },
   };
 }
+
+/** Exports and imports once more, with their files in a bucket instead of a folder. */
+function bucketProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `bucket-${engine}`,
+      provide: { engine, areFilesInBucket: true },
+      setupFiles: "test/runtime/expect-runtime.ts",
+      globalSetup: "test/storage/install.ts",
+      include: ["test/contract/{export,import}.test.ts"],
+    },
+  };
+}
+
+const redisFaults = "test/faults/redis-*.test.ts";
 
 /** What happens to the service on this engine when sessions, answers and processes are lost under load. */
 function faultsProject(engine: EngineName): TestProjectInlineConfiguration {
@@ -39,7 +55,7 @@ function faultsProject(engine: EngineName): TestProjectInlineConfiguration {
       name: `faults-${engine}`,
       provide: { engine },
       include: ["test/faults/*.test.ts"],
-      exclude: filesOfOthers("faults", engine),
+      exclude: [...filesOfOthers("faults", engine), redisFaults],
     },
   };
 }
@@ -95,18 +111,24 @@ export default defineConfig({
     testTimeout: 15_000,
     hookTimeout: 30_000,
     // Most tests wait for a server more than they work.
-    maxWorkers: 2,
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
+      bucketProject("sqlite"),
+      bucketProject("postgres"),
       ...engines.map(faultsProject),
+      {
+        extends: true,
+        test: { name: "faults-redis", include: [redisFaults], ...alone, ...timed },
+      },
       { extends: true, test: { name: "parity", include: ["test/parity/*.test.ts"] } },
       {
         extends: true,
-        test: { name: "stores", include: ["test/stores/*.test.ts"], ...alone, ...timed },
+        test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
       },
       {
         extends: true,

@@ -18,6 +18,11 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules
 // Jobs run at 10, and would wait for every test that runs beside them. One step above it, everything gets its share.
 setPriority(9);
 
+/** What `--reporter` says; Vitest's types know it by its plural alone, and would use nothing else where it is there. */
+interface ReporterOption {
+  readonly reporter?: string | readonly string[];
+}
+
 const tally = new Tally();
 let vitest: Vitest | undefined;
 let servers: Servers | undefined;
@@ -26,12 +31,13 @@ try {
   const args = process.argv.slice(2);
   const isDeep = args.includes("--deep");
   const { filter, options } = parseCLI(["vitest", ...args.filter((word) => word !== "--deep")]);
-  const reporters = [...[options.reporters ?? "default"].flat(), tally];
+  const { reporter = "default", ...rest } = options as typeof options & ReporterOption;
+  const reporters = [...[reporter].flat(), tally];
   const project = [options.project ?? []].flat();
   const isWhole = !project.some((name) => !name.startsWith("!"));
   const left = isWhole ? projectsOf(isDeep ? "test" : "test:deep") : [];
   project.push(...left.map((name) => `!${name}`));
-  vitest = await createVitest({ ...options, project, reporters, watch: false });
+  vitest = await createVitest({ ...rest, project, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
   const chosen = [...new Set(specifications.map((one) => one.project.name))];
   const needed = chosen.flatMap((name) => projects[name] ?? []);

@@ -1,6 +1,6 @@
 /**
  * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
- * has the servers for. Files go to a folder that ends with the test file; exports and imports are tried over a bucket too.
+ * has the servers for. Files go to a folder that ends with the test file; the projects `bucket-*` repeat exports and imports over a bucket.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -26,11 +26,17 @@ const bucketPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
   mysql: [],
 };
 
-/** Also where files are in a bucket, with the jobs in the service and in a worker. */
-export const jobAndFilePlaces: readonly JobPlace[] = [
-  ...jobPlaces,
-  ...bucketPlaces[inject("engine")],
-];
+/** Where exports and imports are tried: with files where the Vitest project has them. */
+export const jobAndFilePlaces: readonly JobPlace[] = inject("areFilesInBucket")
+  ? bucketPlaces[inject("engine")]
+  : jobPlaces;
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** True in the projects `bucket-*`. */
+    areFilesInBucket?: boolean;
+  }
+}
 
 export interface JobFixture extends Fixture {
   /** Where the service keeps its files, unless they are in a bucket. */
