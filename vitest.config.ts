@@ -31,13 +31,13 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** Exports and imports once more, with their files in a bucket instead of a folder. */
-function bucketProject(engine: EngineName): TestProjectInlineConfiguration {
+/** Exports and imports once more: in a worker over Redis, and with their files in a bucket. */
+function placesProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
-      name: `bucket-${engine}`,
-      provide: { engine, areFilesInBucket: true },
+      name: `places-${engine}`,
+      provide: { engine, isInOtherPlaces: true },
       setupFiles: "test/runtime/expect-runtime.ts",
       globalSetup: "test/storage/install.ts",
       include: ["test/contract/{export,import}.test.ts"],
@@ -110,7 +110,7 @@ export default defineConfig({
     taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
-    // Most tests wait for a server more than they work.
+    // On two cores: most tests wait for a server more than they work.
     maxWorkers: 4,
     projects: [
       {
@@ -118,8 +118,7 @@ export default defineConfig({
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
-      bucketProject("sqlite"),
-      bucketProject("postgres"),
+      ...engines.map(placesProject),
       ...engines.map(faultsProject),
       {
         extends: true,

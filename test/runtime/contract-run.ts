@@ -91,8 +91,8 @@ function commandOf(runtime: ContractRuntime): Command {
   return { program, args: [], pool: "forks" };
 }
 
-/** The Vitest projects with the contract on that engine: files in a folder, and in a bucket. */
-const projectsOf = (engine: ContractEngine): string[] => [engine, `bucket-${engine}`];
+/** The Vitest projects with the contract on that engine: exports and imports in every place. */
+const projectsOf = (engine: ContractEngine): string[] => [engine, `places-${engine}`];
 
 /** What `test/run.ts` prints: Vitest's list of failures, and the table of `reporter.ts`. */
 function read(said: readonly string[]): ContractRun {
