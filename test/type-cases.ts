@@ -3,7 +3,7 @@
  * `column-types.test.ts` asks the types themselves, `contract/column-types.test.ts` the whole service.
  */
 import type { ColumnType } from "../core/column.ts";
-import type { Json } from "../core/ports.ts";
+import type { Json } from "../core/json.ts";
 import type { Scalar } from "../core/statement.ts";
 import type { EngineName } from "./servers/session.ts";
 
