@@ -1,14 +1,13 @@
 /**
  * Which tests run where. One project per engine, so that the same files run on each and `--project sqlite` picks one;
- * `test/run.ts` starts the servers that the projects need. A file under test/db or test/faults whose name begins
- * with an engine's name runs on that engine alone.
+ * `test/projects.ts` says which command runs a project, and what it needs. A file under test/db or test/faults whose name
+ * begins with an engine's name runs on that engine alone.
  */
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
-const parity = ["test/parity/**/*.test.ts", "test/contract/parity.test.ts"];
 const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,stores}/**"];
 
 /** One file after the other: they watch the time, or share what they work on. */
@@ -19,18 +18,51 @@ const timed = { retry: 1 };
 
 /** Every case on this engine, and what belongs to it alone. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
-  const others = engines.filter((name) => name !== engine).join(",");
   return {
     extends: true,
     test: {
       name: engine,
       provide: { engine },
       setupFiles: "test/runtime/expect-runtime.ts",
-      globalSetup: "test/storage/install.ts",
-      include: ["test/{contract,db,faults}/**/*.test.ts"],
-      exclude: [...parity, `test/{db,faults}/{${others}}*`, `test/{db,faults}/{${others}}*/**`],
+      include: ["test/{contract,db}/**/*.test.ts"],
+      exclude: filesOfOthers("db", engine),
+      isolate: false,
     },
   };
+}
+
+/** Exports and imports once more: in a worker over Redis, and with their files in a bucket. */
+function placesProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `places-${engine}`,
+      provide: { engine, isInOtherPlaces: true },
+      setupFiles: "test/runtime/expect-runtime.ts",
+      globalSetup: "test/storage/install.ts",
+      include: ["test/contract/{export,import}.test.ts"],
+    },
+  };
+}
+
+const redisFaults = "test/faults/redis-*.test.ts";
+
+/** What happens to the service on this engine when sessions, answers and processes are lost under load. */
+function faultsProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `faults-${engine}`,
+      provide: { engine },
+      include: ["test/faults/*.test.ts"],
+      exclude: [...filesOfOthers("faults", engine), redisFaults],
+    },
+  };
+}
+
+function filesOfOthers(folder: string, engine: EngineName): string[] {
+  const others = engines.filter((name) => name !== engine).join(",");
+  return [`test/${folder}/{${others}}*`, `test/${folder}/{${others}}*/**`];
 }
 
 /** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
@@ -53,24 +85,49 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
+/** One grid and one drop-down, and what of the pages needs no browser. */
+const quickBrowserTests = ["test/browser/{docs,smoke}.test.ts"];
+
+function browserProject(
+  name: string,
+  files: { include: string[]; exclude?: string[] },
+): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      ...files,
+      globalSetup: "test/browser/install.ts",
+      testTimeout: 30_000,
+      expect: { poll: { timeout: 5000 } },
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     // Titles are read whole: docs/actions name tests by them.
     taskTitleValueFormatTruncate: 0,
     testTimeout: 15_000,
     hookTimeout: 30_000,
-    // Most tests wait for a server more than they work.
-    maxWorkers: 2,
+    // On two cores: most tests wait for a server more than they work.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
-      { extends: true, test: { name: "parity", include: parity } },
+      ...engines.map(placesProject),
+      ...engines.map(faultsProject),
       {
         extends: true,
-        test: { name: "stores", include: ["test/stores/*.test.ts"], ...alone, ...timed },
+        test: { name: "faults-redis", include: [redisFaults], ...alone, ...timed },
+      },
+      { extends: true, test: { name: "parity", include: ["test/parity/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
       },
       {
         extends: true,
@@ -114,16 +171,11 @@ export default defineConfig({
       },
       workerdProject("postgres"),
       workerdProject("mysql"),
-      {
-        extends: true,
-        test: {
-          name: "browser",
-          include: ["test/browser/*.test.ts"],
-          globalSetup: "test/browser/install.ts",
-          testTimeout: 30_000,
-          expect: { poll: { timeout: 5000 } },
-        },
-      },
+      browserProject("smoke", { include: quickBrowserTests }),
+      browserProject("browser", {
+        include: ["test/browser/*.test.ts"],
+        exclude: quickBrowserTests,
+      }),
     ],
   },
 });

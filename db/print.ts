@@ -44,17 +44,20 @@ export interface Printed {
 
 /** Rejects what `createCompiler` says. */
 export function print(dialect: Dialect, statement: Printable, shape: Shape): Printed {
+  // Before anything is printed: a hundred thousand values take seconds.
+  if (shape.values.length > dialect.paramsMax) throw tooManyValues();
   const printer = createPrinter(dialect, shape);
   const { sql: text, params } = printer.statement(statement).toQuery(renderConfig(dialect));
   const order = params.map((slot) => (slot as Slot).place);
   if (printer.placesUsed() !== shape.values.length) {
     throw new Error("The statement's shape and its text disagree");
   }
-  if (order.length > dialect.paramsMax) {
-    throw new AppError("invalidPayload", "The request holds too many values");
-  }
+  if (order.length > dialect.paramsMax) throw tooManyValues();
   return { text, order };
 }
+
+const tooManyValues = (): AppError =>
+  new AppError("invalidPayload", "The request holds too many values");
 
 /** The query with a null of the parameter's type in each place, to be described and not to be run. */
 export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {

@@ -91,6 +91,7 @@ describe("the sources", () => {
     ["have no cycle of imports", cycleFaults],
     ["have no barrel", barrelFaults],
     ["name no engine outside db/", dialectFaults],
+    ["put a scope into statements in one place", narrowingFaults],
     ["start with a comment, stay short and leave nothing to do", habitFaults],
   ])("%s", (_, faultsOf) => {
     expect(faultsOf(sources)).toEqual([]);
@@ -187,6 +188,12 @@ describe("the rules find", () => {
       expect(dialectFaults([file(path, code)])).toEqual([]);
   });
 
+  test("a statement that is called narrowed elsewhere", () => {
+    const code = "const select = statement as Narrowed<Select>;";
+    expect(narrowingFaults([file("core/a.ts", code)])).toHaveLength(1);
+    expect(narrowingFaults([file("core/callers/scoped-session.ts", code)])).toEqual([]);
+  });
+
   test("a file without a comment, a long one and one that is unfinished", () => {
     const long = "\n".repeat(linesMax);
     for (const text of ["const a = 1;", `${comment}${long}a();`, `${comment}// TO${"DO"}: more`]) {
@@ -272,6 +279,15 @@ function dialectFaults(all: readonly Source[]): string[] {
         .filter((word) => /postgres|mysql|mariadb|sqlite/i.test(word))
         .map((word) => `${source.path} says ${word}`),
     );
+}
+
+/** A cast is the only way past the type of narrowed statements. */
+function narrowingFaults(all: readonly Source[]): string[] {
+  return all.flatMap(({ path, text }) =>
+    path !== "core/callers/scoped-session.ts" && /\bas (unknown as )?Narrowed\b/.test(text)
+      ? [`${path} narrows a statement by a cast`]
+      : [],
+  );
 }
 
 function habitFaults(all: readonly Source[]): string[] {

@@ -8,7 +8,7 @@ import type { Column, Source } from "../column.ts";
 import type { Entity, WritePlan } from "../entity.ts";
 import { limits } from "../limits.ts";
 import { comparand } from "../lists/where.ts";
-import { type Condition, type Scalar, sourceOf } from "../statement.ts";
+import { type Condition, equals, type Scalar, sourceOf } from "../statement.ts";
 import { noSuchRecord } from "../writes/record.ts";
 import type { LockKey, RequestLocks } from "./locks.ts";
 
@@ -90,6 +90,12 @@ async function seenValues(
       lock: false,
     });
     for (const row of rows) seen.add(String(comparand(column, row[column.name])));
+  }
+  // The database may find a text by another one, of other case: which, it alone can tell.
+  for (const value of values) {
+    if (seen.has(String(value))) continue;
+    const where = equals(column, value);
+    if ((await session.count({ kind: "count", source, where })) > 0) seen.add(String(value));
   }
   return seen;
 }

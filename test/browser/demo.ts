@@ -127,7 +127,8 @@ export function openDemo({ products = {} }: { products?: object } = {}): Demo {
 
 async function openParts(products: object): Promise<Parts> {
   const program = inject("chromium");
-  if (!program) throw new Error('No Chromium was found for this run: use "npm test -- browser".');
+  if (!program)
+    throw new Error('No Chromium was found for this run: use "npm test -- --project browser".');
   const folder = mkdtempSync(join(tmpdir(), "rowgate-test-browser-"));
   const file = join(folder, "demo.db");
   createDemo(file);

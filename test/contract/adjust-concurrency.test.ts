@@ -30,7 +30,7 @@ test("adjust by 64 clients at a time loses no change and never goes below the mi
     where: { key: "counter_id", value: "busy" },
   });
   expect(last.body.data.stock).toBe(start + accepted);
-}, 60_000);
+}, 120_000);
 
 /** One client's adjusts, one after the other. `accepted` is the sum of its accepted deltas. */
 async function run(client: number) {

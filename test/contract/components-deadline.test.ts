@@ -1,6 +1,6 @@
 /** Handlers that take longer than their request may: the client hears of it, the transaction is undone, and its connection is free again. */
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { check } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
 
@@ -8,6 +8,9 @@ vi.mock("../../core/limits.ts", async (original) => {
   const { limits } = await original<typeof import("../../core/limits.ts")>();
   return { limits: { ...limits, requestDeadlineMs: 400 } };
 });
+// Test files share their modules: the service of this one reads the limits anew, and so does that of the next.
+vi.resetModules();
+afterAll(() => void vi.resetModules());
 
 const { workshop, on, logged } = openWorkshop();
 const { post } = workshop;

@@ -10,7 +10,7 @@ import { checkEnvelope } from "./cases.ts";
 import { items, shopOptions } from "./fixture.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { Answer } from "./harness.ts";
-import { type JobFixture, jobAndFilePlaces, openJobFixture } from "./job-places.ts";
+import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
 
 const base = { tableName: "items", primaryKey: "item_id", hiddenFields: ["secret"] };
 const action = { export: true };
@@ -70,7 +70,7 @@ const recordsOf = (text: string): Record<string, unknown>[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-describe.each(jobAndFilePlaces)("export, %s", (place) => {
+describe.each(longTestPlaces)("export, %s", (place) => {
   let shop: JobFixture;
   beforeAll(async () => {
     shop = await openJobFixture(place, {

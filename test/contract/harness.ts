@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { createLog, type Logger } from "../../app/log.ts";
 import type { ServiceOptions } from "../../app/wire.ts";
+import type { Callers } from "../../core/callers/callers.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type EngineName } from "../servers/session.ts";
 import { createTables, type FixtureTable } from "./tables.ts";
@@ -41,6 +42,8 @@ export interface FixtureOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** What the components export, by path (`components/code.ts`). */
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Who may do what; such a service always runs in this process. Default: nobody is asked. */
+  readonly callers?: Callers;
   /** Default: none. */
   readonly log?: Logger;
   /** The service's environment; without it nothing but a STORAGE_URL of its own. */
@@ -61,6 +64,8 @@ export interface Fixture {
   readonly engine: EngineName;
   /** The configuration, as another process of the same installation has it. */
   readonly files: ReadonlyMap<string, string>;
+  /** Where uploads and exports are, unless `env` says otherwise. */
+  readonly storageUrl: string;
   /** POSTs a JSON body to `/api/test/<path>`; a string is sent as it stands. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request; `path` from the root (`/health/live`). */
@@ -86,6 +91,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
     env: { STORAGE_URL: `file:${ownFolder}`, ...options.env },
     log: options.log ?? createLog("silent"),
     importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
+    ...(options.callers && { callers: options.callers }),
   });
   await service.ready;
 
@@ -105,6 +111,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   return {
     engine,
     files,
+    storageUrl: `file:${ownFolder}`,
     request,
     fetch: send,
     post: (path, body, headers) =>
@@ -127,7 +134,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
 
 async function openServiceWhere(options: ServiceOptions): Promise<OpenedService> {
   const opener = inject("serviceOpener");
-  if (opener !== undefined) {
+  if (opener !== undefined && options.callers === undefined) {
     const module = (await import(opener)) as {
       openService(options: ServiceOptions): Promise<OpenedService>;
     };

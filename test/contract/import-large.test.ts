@@ -34,7 +34,7 @@ const rowAt = (at: number, weight: number) => [
 ];
 const rows = (weight: number) => Array.from({ length: count }, (_, at) => rowAt(at, weight));
 
-describe.each(jobPlaces)("the import of a large workbook, %s,", (place) => {
+describe.each(jobPlaces)("the import of a large workbook, %s,", { timeout: 60_000 }, (place) => {
   let shop: JobFixture;
   let imports: Importer;
   beforeAll(async () => {

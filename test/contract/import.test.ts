@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { checkEnvelope } from "./cases.ts";
 import type { Answer } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, jobAndFilePlaces, openJobFixture } from "./job-places.ts";
+import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { FixtureTable } from "./tables.ts";
 
@@ -108,7 +108,7 @@ const setUp = (engine: EngineName) => [
   "insert into groups (group_id, name, code) values ('g4', 'Twice', 40)",
 ];
 
-describe.each(jobAndFilePlaces)("import, %s", (place) => {
+describe.each(longTestPlaces)("import, %s", (place) => {
   let shop: JobFixture;
   let imports: Importer;
   beforeAll(async () => {

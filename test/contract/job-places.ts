@@ -1,6 +1,7 @@
 /**
  * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
- * has the servers for. Files go to a folder that ends with the test file; exports and imports are tried over a bucket too.
+ * has the servers for. The long ones, `export.test.ts` and `import.test.ts`, run inside the service; the projects `places-*` repeat them
+ * in a worker and with files in a bucket. Files go to a folder that ends with the test file.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -20,17 +21,23 @@ export type JobPlace = FolderPlace | `${FolderPlace}, files in a bucket`;
 export const jobPlaces: readonly JobPlace[] =
   inject("engine") === "sqlite" ? ["in the service"] : ["in the service", "in a worker over Redis"];
 
-const bucketPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
+const otherPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
   sqlite: ["in the service, files in a bucket"],
-  postgres: ["in a worker over Redis, files in a bucket"],
-  mysql: [],
+  postgres: ["in a worker over Redis", "in a worker over Redis, files in a bucket"],
+  mysql: ["in a worker over Redis"],
 };
 
-/** Also where files are in a bucket, with the jobs in the service and in a worker. */
-export const jobAndFilePlaces: readonly JobPlace[] = [
-  ...jobPlaces,
-  ...bucketPlaces[inject("engine")],
-];
+/** Where the long tests of exports and imports run in this Vitest project. */
+export const longTestPlaces: readonly JobPlace[] = inject("isInOtherPlaces")
+  ? otherPlaces[inject("engine")]
+  : ["in the service"];
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** True in the projects `places-*`. */
+    isInOtherPlaces?: boolean;
+  }
+}
 
 export interface JobFixture extends Fixture {
   /** Where the service keeps its files, unless they are in a bucket. */

@@ -43,7 +43,9 @@ export async function runContract(
 ): Promise<ContractRun> {
   const { engines, files, urls, timeoutMs } = options;
   const { program, args, pool } = commandOf(runtime);
-  const projects = engines.flatMap((engine) => ["--project", engine]);
+  const projects = engines.flatMap((engine) =>
+    projectsOf(engine).flatMap((name) => ["--project", name]),
+  );
   const script = join(import.meta.dirname, "../run.ts");
   const env = {
     ...process.env,
@@ -89,15 +91,23 @@ function commandOf(runtime: ContractRuntime): Command {
   return { program, args: [], pool: "forks" };
 }
 
+/** The Vitest projects with the contract on that engine: exports and imports in every place. */
+const projectsOf = (engine: ContractEngine): string[] => [engine, `places-${engine}`];
+
 /** What `test/run.ts` prints: Vitest's list of failures, and the table of `reporter.ts`. */
 function read(said: readonly string[]): ContractRun {
   const output = said.join("\n");
   const counts = new Map<ContractEngine, Count>();
   for (const engine of contractEngines) {
-    const row = new RegExp(`^${engine} +(\\d+) +(\\d+) +(\\d+)$`, "m").exec(output);
-    if (!row) continue;
-    const [passed = 0, failed = 0, skipped = 0] = row.slice(1).map(Number);
-    counts.set(engine, { passed, failed, skipped });
+    const row = new RegExp(`^(?:${projectsOf(engine).join("|")}) +(\\d+) +(\\d+) +(\\d+)$`, "gm");
+    for (const [, passed, failed, skipped] of output.matchAll(row)) {
+      const sum = counts.get(engine) ?? { passed: 0, failed: 0, skipped: 0 };
+      counts.set(engine, {
+        passed: sum.passed + Number(passed),
+        failed: sum.failed + Number(failed),
+        skipped: sum.skipped + Number(skipped),
+      });
+    }
   }
   const failed = [...output.matchAll(/^ FAIL +(.*)$/gm)].map(([, title = ""]) => title.trim());
   return { counts, failed: [...new Set(failed)], output };

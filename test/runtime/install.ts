@@ -9,7 +9,7 @@ export default function install(): void {
   if (!hasAll()) {
     throw new Error(
       `Bun and Deno have no program for ${process.platform} ${process.arch}: the runtime tests cannot run here, ` +
-        `leave them out with "npm test -- --project '!runtime'".`,
+        `leave them out with "npm run test:deep -- --project '!runtime'".`,
     );
   }
 }

@@ -38,6 +38,6 @@ test.each(order)("the choice of Chromium prefers $has to what comes later", (row
 test("the choice of Chromium says what to do on a machine with nothing", () => {
   const choice = chooseChromium(machine([]));
   if (choice.from !== "nowhere") throw new Error(`Expected no way, got ${choice.from}`);
-  for (const word of ["Chromium", "TEST_CHROMIUM", "!browser"])
+  for (const word of ["Chromium", "TEST_CHROMIUM", "!smoke", "!browser"])
     expect(choice.advice).toContain(word);
 });

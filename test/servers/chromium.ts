@@ -24,7 +24,7 @@ export type BrowserChoice =
 
 const advice =
   "The browser tests need Chromium or Chrome and found none: install it (on Debian: the package chromium), or set TEST_CHROMIUM " +
-  `to its program, or leave these tests out with "npm test -- --project '!browser'".`;
+  `to its program, or leave these tests out with --project '!smoke' or '!browser'.`;
 
 export function chooseChromium(machine: BrowserMachine): BrowserChoice {
   const given = machine.given();

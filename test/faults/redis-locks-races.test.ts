@@ -10,8 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
 import { type Hold, nowMs, type Span, type Task } from "./lock-holder.ts";
-import { type OwnRedis, startRedis, writtenDown } from "./own-redis.ts";
-import { settleLocks } from "./settle.ts";
+import { type OwnRedis, startRedis, writtenDown } from "../stores/own-redis.ts";
+import { settleLocks } from "../stores/settle.ts";
 
 const holdersCount = 20;
 const kinds = ["without memory", "with memory"] as const;

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
-import { inReach, outOfReach, quantities, said, timed, useGoods, write } from "./goods.ts";
-import { writtenDown } from "./own-redis.ts";
+import { inReach, outOfReach, quantities, said, timed, useGoods, write } from "../stores/goods.ts";
+import { writtenDown } from "../stores/own-redis.ts";
 
 const shop = useGoods();
 

@@ -1,0 +1,73 @@
+/** Each rule of `fieldValidation` over HTTP: it stands in an endpoint's file, and refuses a body. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ruleNames } from "../../core/rules/field-rules.ts";
+import type { RuleName } from "../../core/rules/rule-definition.ts";
+import { type CaseColumn, ruleCases } from "../rule-cases.ts";
+import { check, record } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+import type { FixtureType } from "./tables.ts";
+
+const columns: Record<CaseColumn, FixtureType> = {
+  text: "text(200)",
+  integer: "integer",
+  decimal: "decimal(10,2)",
+  date: "date",
+  json: "json",
+};
+
+/** One endpoint for each rule. */
+const endpointOf = (name: string): string => `with-${name.toLowerCase()}`;
+
+const endpoints = Object.fromEntries(
+  ruleNames.map((name) => {
+    const { column, rules } = ruleCases[name];
+    const fieldValidation = [{ name: column, constraints: rules }];
+    return [
+      endpointOf(name),
+      { tableName: "things", action: { create: true, update: true, first: true }, fieldValidation },
+    ];
+  }),
+);
+
+let service: Fixture;
+beforeAll(async () => {
+  service = await openFixture({
+    tables: [{ name: "things", columns: { thing_id: "key", ...columns } }],
+    endpoints,
+    project: { cache: { enabled: false } },
+  });
+});
+afterAll(() => service.close());
+
+/** Without a value for the field, where there is nothing to send. */
+const create = (name: RuleName, sent: unknown) =>
+  service.post(`${endpointOf(name)}/create`, {
+    thing_id: null,
+    ...(sent !== undefined && { [ruleCases[name].column]: sent }),
+  });
+
+test.each(ruleNames)("create stores what the rule takes: %s", async (name) => {
+  const { column, taken } = ruleCases[name];
+  const answer = await create(name, taken.sent);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  expect(record(answer)[column]).toEqual(taken.shown);
+});
+
+const refusing = ruleNames.flatMap((name) => {
+  const { column, taken, refused } = ruleCases[name];
+  return refused === null ? [] : { name, column, taken, ...refused };
+});
+
+test.each(refusing)(
+  "create and update refuse what the rule does not take: $name",
+  async ({ name, column, taken, sent, message }) => {
+    const expected = { status: 400, error: "Validation failed", errors: { [column]: [message] } };
+    check(await create(name, sent), expected);
+    const { thing_id } = record(await create(name, taken.sent));
+    const body = { thing_id, [column]: sent };
+    check(await service.post(`${endpointOf(name)}/update`, body), expected);
+    const first = { where: { key: "thing_id", value: thing_id } };
+    const kept = await service.post(`${endpointOf(name)}/first`, first);
+    expect(record(kept)[column]).toEqual(taken.shown);
+  },
+);

@@ -1,0 +1,32 @@
+/** Statements that no scope was put into do not reach a database: the compiler refuses them, and this file with them if it did not. */
+import { expect, test } from "vitest";
+import { past, scopedSession } from "../core/callers/scoped-session.ts";
+import { wholeScope } from "../core/callers/scope.ts";
+import type { DbSession } from "../core/ports.ts";
+import type { Count, Native } from "../core/statement.ts";
+
+const count: Count = {
+  kind: "count",
+  source: { kind: "table", schema: null, name: "a", columns: new Map() },
+  where: null,
+};
+const native: Native = { kind: "native", texts: ["select 1"], order: [], values: [], isRead: true };
+
+/** Compiled, and not run. */
+export function refused(session: DbSession): void {
+  // @ts-expect-error -- a plain statement is not narrowed
+  void session.count(count);
+  const own = scopedSession(session, wholeScope);
+  void own.count(count);
+  // @ts-expect-error -- the operator's SQL passes by name alone
+  void own.native(native);
+  void past(own, "handlerQuery").native(native);
+  // @ts-expect-error -- a name that is not in the list
+  void past(own, "elsewhere");
+  // @ts-expect-error -- nothing but the session is a session
+  void past({}, "handlerQuery");
+}
+
+test("a statement must pass a scope, says the compiler", () => {
+  expect(refused).toBeTypeOf("function");
+});

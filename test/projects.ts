@@ -1,0 +1,48 @@
+/**
+ * The Vitest projects: which of the two commands runs each, and which servers and programs its tests use. `npm test` proves the
+ * product on every engine in minutes; `npm run test:deep` has what takes long or says the same again on another
+ * runtime. `vitest.config.ts` says which files a project has; `projects.test.ts` keeps the two in step.
+ */
+import type { ServerName } from "./servers/choose.ts";
+
+/** A script of package.json. */
+export type Command = "test" | "test:deep";
+
+/** Programs that a test drives, and that `test/run.ts` finds or installs. */
+export type ProgramName = "chromium" | "soffice";
+
+export interface ProjectNeeds {
+  readonly command: Command;
+  readonly servers: readonly ServerName[];
+  readonly programs?: readonly ProgramName[];
+}
+
+const everyServer: readonly ServerName[] = ["postgres", "mysql", "redis"];
+
+export const projects: Readonly<Record<string, ProjectNeeds>> = {
+  unit: { command: "test", servers: [] },
+  sqlite: { command: "test", servers: [] },
+  postgres: { command: "test", servers: ["postgres", "redis"] },
+  mysql: { command: "test", servers: ["mysql", "redis"] },
+  parity: { command: "test", servers: ["postgres", "mysql"] },
+  stores: { command: "test", servers: ["redis"] },
+  smoke: { command: "test", servers: [], programs: ["chromium"] },
+  "places-sqlite": { command: "test:deep", servers: [] },
+  "places-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
+  "places-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  "faults-sqlite": { command: "test:deep", servers: [] },
+  "faults-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
+  "faults-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  "faults-redis": { command: "test:deep", servers: ["redis"] },
+  jobs: { command: "test:deep", servers: everyServer },
+  browser: { command: "test:deep", servers: [], programs: ["chromium"] },
+  runtime: { command: "test:deep", servers: everyServer },
+  workerd: { command: "test:deep", servers: everyServer },
+  "workerd-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
+  "workerd-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
+};
+
+/** Names of the projects that the command runs. */
+export const projectsOf = (command: Command): string[] =>
+  Object.keys(projects).filter((name) => projects[name]!.command === command);
