@@ -96,9 +96,9 @@ const overlaid = (base: JsonSchema, branch: JsonSchema): JsonSchema => ({
 
 const anyValues: readonly Json[] = [null, true, 7, "some text", [1, "a"], { a: { b: [] } }];
 
-/** `isText`: the number may also come as its digits. */
+/** `isText`: the number may also come as its digits, and what is asked of texts is asked of these. */
 function numberOf(schema: JsonSchema, isText: boolean): fc.Arbitrary<Json> {
-  const { type, multipleOf, maxLength } = schema;
+  const { type, multipleOf } = schema;
   const isWhole = [type].flat().includes("integer");
   const unit = multipleOf ?? (isWhole || isText ? 1 : 0.5);
   const min = Math.max(schema.minimum ?? -Infinity, (schema.exclusiveMinimum ?? -Infinity) + unit);
@@ -108,7 +108,7 @@ function numberOf(schema: JsonSchema, isText: boolean): fc.Arbitrary<Json> {
   return fc
     .integer({ min: Math.ceil(range.low / unit), max: Math.floor(range.high / unit) })
     .map((count) => Number((count * unit).toFixed(6)))
-    .filter((number) => String(number).length <= (maxLength ?? Infinity));
+    .filter((number) => !isText || takes({ ...schema, type: "string" }, String(number)));
 }
 
 const dates = fc.date({

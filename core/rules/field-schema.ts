@@ -5,7 +5,6 @@
  */
 import type { Column } from "../column.ts";
 import { type JsonSchema, narrowed, orNull } from "../json-schema.ts";
-import { columnTypes } from "../values/column-types.ts";
 import { acceptedSchema } from "../values/schemas.ts";
 import { bareColumn, prepareField } from "./field.ts";
 import { keywordsOf, ruleNames } from "./field-rules.ts";
@@ -16,8 +15,6 @@ export function fieldSchema(column: Column, rule: FieldRule | undefined): JsonSc
   const bare = bareColumn(column, rule);
   const checked = bare.type === column.type ? column : bare;
   let schema = acceptedSchema({ ...checked, nullable: false });
-  // A rule looks at the text of a number, of which JSON Schema says nothing.
-  if (columnTypes[checked.type].isText) schema = narrowed(schema, { type: "string" });
   for (const name of ruleNames) schema = narrowed(schema, keywordsOf(name, { rule, bare }));
   const { presences } = prepareField(column, rule);
   const isNullable = column.nullable && !presences.some(({ refuses }) => refuses(null));
