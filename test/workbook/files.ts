@@ -9,13 +9,24 @@ import { openWorkbook, type WorkbookLimits } from "../../jobs/workbook/open-work
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";
 import type { ColumnFormat, TableOptions } from "../../jobs/workbook/table-column.ts";
 
+let folder: string | null = null;
+let count = 0;
+
 /** The path of a new file with these bytes, which is there until the test ends. */
 export async function fileOf(bytes: Uint8Array | string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "rowgate-workbook-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, "table.xlsx");
+  const path = join(folder ?? (await openFolder()), `${++count}.xlsx`);
   await writeFile(path, bytes);
   return path;
+}
+
+async function openFolder(): Promise<string> {
+  const opened = await mkdtemp(join(tmpdir(), "rowgate-workbook-"));
+  folder = opened;
+  onTestFinished(async () => {
+    folder = null;
+    await rm(opened, { recursive: true, force: true });
+  });
+  return opened;
 }
 
 /** The bytes of a table whose rows come in one batch. */
