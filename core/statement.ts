@@ -1,6 +1,6 @@
 /**
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
- * from values that `core/values/accept.ts` accepted; `db/compile.ts` prints them as SQL for one engine. There is no SQL text here.
+ * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
 import type { Column, ColumnType, Source, Table } from "./column.ts";
 import type { Formula } from "./writes/formula-tree.ts";

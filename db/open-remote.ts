@@ -3,10 +3,10 @@
  * file; runtimes without files use this alone, so that its driver stays out of what they bundle.
  */
 import type { Db, Log } from "../core/ports.ts";
-import { createCompiler } from "./compile.ts";
-import { createDb } from "./db.ts";
-import type { OpenEngine } from "./engine.ts";
-import { type OpenTlsSocket, openTlsSocket } from "./tls-socket.ts";
+import { createCompiler } from "./statements/compile.ts";
+import { createDb } from "./connections/db.ts";
+import type { OpenEngine } from "./engines/engine.ts";
+import { type OpenTlsSocket, openTlsSocket } from "./sockets/tls-socket.ts";
 
 export interface OpenOptions {
   readonly connectionsMax: number;
@@ -22,10 +22,10 @@ export interface OpenOptions {
 export type Engines = ReadonlyMap<string, () => Promise<{ open: OpenEngine }>>;
 
 export const remoteEngines: Engines = new Map([
-  ["postgres", () => import("./postgres/engine.ts")],
-  ["postgresql", () => import("./postgres/engine.ts")],
-  ["mysql", () => import("./mysql/engine.ts")],
-  ["mariadb", () => import("./mysql/engine.ts")],
+  ["postgres", () => import("./engines/postgres/engine.ts")],
+  ["postgresql", () => import("./engines/postgres/engine.ts")],
+  ["mysql", () => import("./engines/mysql/engine.ts")],
+  ["mariadb", () => import("./engines/mysql/engine.ts")],
 ]);
 
 /**

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import type { Db } from "../core/ports.ts";
-import { createDb } from "./db.ts";
+import { createDb } from "./connections/db.ts";
 import {
   type Engines,
   openEngine,
@@ -17,7 +17,7 @@ export type { OpenOptions };
 
 const engines: Engines = new Map([
   ...remoteEngines,
-  ["sqlite", () => import("./sqlite/engine.ts")],
+  ["sqlite", () => import("./engines/sqlite/engine.ts")],
 ]);
 
 /**

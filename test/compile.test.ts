@@ -9,11 +9,11 @@ import { resultOf } from "../core/lists/aggregate.ts";
 import { markOf, selectPage } from "../core/lists/cursor.ts";
 import { parseFormula } from "../core/writes/formula.ts";
 import type { Formula } from "../core/writes/formula-tree.ts";
-import { createCompiler } from "../db/compile.ts";
-import type { Dialect } from "../db/engine.ts";
-import { createDialect } from "../db/sqlite/dialect.ts";
-import { open as openMysql } from "../db/mysql/engine.ts";
-import { open as openPostgres } from "../db/postgres/engine.ts";
+import { createCompiler } from "../db/statements/compile.ts";
+import type { Dialect } from "../db/statements/dialect.ts";
+import { createDialect } from "../db/engines/sqlite/dialect.ts";
+import { open as openMysql } from "../db/engines/mysql/engine.ts";
+import { open as openPostgres } from "../db/engines/postgres/engine.ts";
 import { column, columnsOf } from "./column.ts";
 
 const options = { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" } as const;

@@ -95,7 +95,9 @@ test("docs/idempotency.md: each command gives the answer that stands below it", 
 
 test("docs/idempotency.md: the statements are those of the engines", () => {
   const statements = readText("docs/idempotency.md").match(/^create table .*(?=;)/gm);
-  const engines = ["postgres", "mysql", "sqlite"].map((name) => readText(`db/${name}/engine.ts`));
+  const engines = ["postgres", "mysql", "sqlite"].map((name) =>
+    readText(`db/engines/${name}/engine.ts`),
+  );
   expect(statements).toHaveLength(engines.length);
   for (const [at, engine] of engines.entries()) expect(engine).toContain(`"${statements![at]}"`);
 });

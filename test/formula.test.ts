@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { compute, fractionOf, parseFormula } from "../core/writes/formula.ts";
 import type { Formula, Term } from "../core/writes/formula-tree.ts";
-import { fitsDecimals } from "../db/mysql/formula-digits.ts";
+import { fitsDecimals } from "../db/engines/mysql/formula-digits.ts";
 import { column } from "./column.ts";
 
 function read(text: string): Formula {

@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Connection } from "../db/engine.ts";
-import { Pool } from "../db/pool.ts";
-import { open } from "../db/sqlite/engine.ts";
+import type { Connection } from "../db/engines/engine.ts";
+import { Pool } from "../db/connections/pool.ts";
+import { open } from "../db/engines/sqlite/engine.ts";
 
 const engine = await open("sqlite::memory:", {
   connectionsMax: 1,

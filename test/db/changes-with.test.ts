@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Table } from "../../core/column.ts";
 import type { Db } from "../../core/ports.ts";
-import { changesWith } from "../../db/changes-with.ts";
+import { changesWith } from "../../db/engines/changes-with.ts";
 import { openDb } from "../../db/open.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";

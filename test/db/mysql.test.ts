@@ -8,10 +8,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Column } from "../../core/column.ts";
 import type { Condition, Scalar, Statement } from "../../core/statement.ts";
 import { accept } from "../../core/values/accept.ts";
-import { createCompiler } from "../../db/compile.ts";
-import { createDb } from "../../db/db.ts";
-import type { Connection, Engine, RawRow } from "../../db/engine.ts";
-import { open } from "../../db/mysql/engine.ts";
+import { createCompiler } from "../../db/statements/compile.ts";
+import { createDb } from "../../db/connections/db.ts";
+import type { Connection, Engine } from "../../db/engines/engine.ts";
+import type { RawRow } from "../../db/statements/dialect.ts";
+import { open } from "../../db/engines/mysql/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
 

@@ -10,10 +10,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
 import { accept } from "../../core/values/accept.ts";
 import { sourceOf } from "../../core/statement.ts";
-import { createCompiler } from "../../db/compile.ts";
-import { createDb } from "../../db/db.ts";
-import type { Connection, Engine, RawRow } from "../../db/engine.ts";
-import { open } from "../../db/postgres/engine.ts";
+import { createCompiler } from "../../db/statements/compile.ts";
+import { createDb } from "../../db/connections/db.ts";
+import type { Connection, Engine } from "../../db/engines/engine.ts";
+import type { RawRow } from "../../db/statements/dialect.ts";
+import { open } from "../../db/engines/postgres/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
 

@@ -13,8 +13,8 @@ import { limits } from "../../core/limits.ts";
 import type { Db } from "../../core/ports.ts";
 import { equals, type Scalar } from "../../core/statement.ts";
 import { openDb, type OpenOptions } from "../../db/open.ts";
-import { decimalKey, matchesLike } from "../../db/sqlite/functions.ts";
-import { typeFacts } from "../../db/sqlite/types.ts";
+import { decimalKey, matchesLike } from "../../db/engines/sqlite/functions.ts";
+import { typeFacts } from "../../db/engines/sqlite/types.ts";
 import { column, errorOf, insert, insertAll, select, set, update } from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";
 

@@ -1,0 +1,76 @@
+/**
+ * Bounds work in time. One timer of each database looks after all of its overdue work every few milliseconds, because a timer of its
+ * own for every statement costs more than the rest of the bookkeeping; one for the whole process would end with the request that
+ * started it on runtimes that give each request its own timers. Made by `db.ts`.
+ */
+import { unavailable } from "../../core/errors.ts";
+
+/** How late work may be found overdue. */
+const tickMs = 25;
+
+export interface Watch {
+  readonly atMs: number;
+  readonly overdue: () => void;
+}
+
+export interface Deadlines {
+  /** Calls `overdue` once, soon after `atMs` (on the clock of `performance.now()`), unless `unwatch` comes first. */
+  watch(atMs: number, overdue: () => void): Watch;
+  unwatch(entry: Watch): void;
+  /**
+   * The outcome of `work`, or a rejection with `unavailable` at `atMs`; `abandon` then ends what is still under way.
+   * `message` is for the client.
+   */
+  within<T>(work: Promise<T>, atMs: number, abandon: () => void, message: string): Promise<T>;
+}
+
+export function createDeadlines(): Deadlines {
+  const watched = new Set<Watch>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function watch(atMs: number, overdue: () => void): Watch {
+    const entry = { atMs, overdue };
+    watched.add(entry);
+    if (timer === undefined) {
+      timer = setInterval(sweep, tickMs);
+      timer.unref?.();
+    }
+    return entry;
+  }
+
+  function sweep(): void {
+    if (watched.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    const nowMs = performance.now();
+    for (const entry of watched) {
+      if (entry.atMs > nowMs) continue;
+      watched.delete(entry);
+      entry.overdue();
+    }
+  }
+
+  return {
+    watch,
+    unwatch: (entry) => void watched.delete(entry),
+    within: <T>(work: Promise<T>, atMs: number, abandon: () => void, message: string) =>
+      new Promise<T>((resolve, reject) => {
+        const entry = watch(atMs, () => {
+          reject(unavailable(message));
+          abandon();
+        });
+        work.then(
+          (value) => {
+            watched.delete(entry);
+            resolve(value);
+          },
+          (error: unknown) => {
+            watched.delete(entry);
+            reject(error);
+          },
+        );
+      }),
+  };
+}

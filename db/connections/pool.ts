@@ -1,0 +1,197 @@
+/**
+ * A pool of connections: opened on demand, handed out first come first served, thrown away when they broke. Waiting is
+ * bounded in time and in number. `db.ts` has one pool for reading, one for writing where the engine has a single
+ * writer, and one for streams.
+ */
+import { unavailable } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import { createDeadlines, type Deadlines } from "./deadlines.ts";
+import type { Connection } from "../engines/engine.ts";
+
+/** Unused connections are closed after this time. */
+const idleMaxMs = 60_000;
+
+/** `close()` waits this long for connections that are in use. */
+const closeTimeoutMs = 2_000;
+
+export interface PoolOptions {
+  /** How long a caller waits for a connection; absent: `limits.acquireTimeoutMs`. */
+  readonly acquireTimeoutMs?: number;
+  /** Those of the database; absent: some of its own. */
+  readonly deadlines?: Deadlines;
+}
+
+interface Waiter {
+  readonly take: (connection: Connection) => void;
+  readonly refuse: (error: Error) => void;
+}
+
+interface Idle {
+  readonly connection: Connection;
+  readonly sinceMs: number;
+}
+
+export class Pool {
+  private readonly connect: () => Promise<Connection>;
+  private readonly sizeMax: number;
+  private readonly acquireTimeoutMs: number;
+  private readonly deadlines: Deadlines;
+  /** The one used last is handed out first, so that the others get old enough to be closed. */
+  private readonly idle: Idle[] = [];
+  private readonly busy = new Set<Connection>();
+  private readonly waiters = new Set<Waiter>();
+  private opening = 0;
+  private closed = false;
+  private drained: (() => void) | undefined;
+  private idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    connect: () => Promise<Connection>,
+    sizeMax: number,
+    { acquireTimeoutMs = limits.acquireTimeoutMs, deadlines = createDeadlines() }: PoolOptions = {},
+  ) {
+    this.connect = connect;
+    this.sizeMax = sizeMax;
+    this.acquireTimeoutMs = acquireTimeoutMs;
+    this.deadlines = deadlines;
+  }
+
+  /** A connection that is there already, without waiting; null when there is none. */
+  tryAcquire(): Connection | null {
+    for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
+      if (!entry.connection.alive) continue;
+      this.busy.add(entry.connection);
+      return entry.connection;
+    }
+    return null;
+  }
+
+  /** Rejects with `unavailable` at the deadline or after the acquire time-out, and with the driver's error when connecting failed. */
+  acquire(deadlineAtMs: number): Promise<Connection> {
+    if (this.closed) return Promise.reject(unavailable("The database is closed"));
+    const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
+    if (connection !== null) return Promise.resolve(connection);
+    if (this.waiters.size >= limits.acquireQueueMax)
+      return Promise.reject(unavailable("The database is busy"));
+    return new Promise((resolve, reject) => {
+      const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
+      const entry = this.deadlines.watch(atMs, () => {
+        this.waiters.delete(waiter);
+        reject(unavailable("No database connection became free in time"));
+      });
+      const waiter: Waiter = {
+        take: (taken) => {
+          this.deadlines.unwatch(entry);
+          resolve(taken);
+        },
+        refuse: (error) => {
+          this.deadlines.unwatch(entry);
+          reject(error);
+        },
+      };
+      this.waiters.add(waiter);
+      this.openMore();
+    });
+  }
+
+  /** Takes the connection back; one that broke is replaced when somebody waits for it. */
+  release(connection: Connection): void {
+    this.busy.delete(connection);
+    if (!connection.alive) {
+      connection.destroy();
+      this.openMore();
+    } else if (this.closed) {
+      void connection.close();
+    } else {
+      this.hand(connection);
+    }
+    if (this.closed && this.busy.size === 0) this.drained?.();
+  }
+
+  /** Refuses those who wait, lets running statements finish for a moment, then closes everything. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.idleTimer);
+    for (const waiter of this.waiters) waiter.refuse(unavailable("The database is closed"));
+    this.waiters.clear();
+    const closing = this.idle.splice(0).map(({ connection }) => connection.close());
+    if (this.busy.size > 0) {
+      const finished = new Promise<void>((resolve) => (this.drained = resolve));
+      const atMs = performance.now() + closeTimeoutMs;
+      await this.deadlines.within(finished, atMs, () => {}, "").catch(() => {});
+      for (const connection of this.busy) connection.destroy();
+    }
+    await Promise.all(closing);
+  }
+
+  /** Gives the connection to whoever waits longest, else keeps it. */
+  private hand(connection: Connection): void {
+    for (const waiter of this.waiters) {
+      this.waiters.delete(waiter);
+      this.busy.add(connection);
+      waiter.take(connection);
+      return;
+    }
+    this.idle.push({ connection, sinceMs: performance.now() });
+    if (this.idleTimer === undefined) this.closeIdleLater(idleMaxMs);
+  }
+
+  private openMore(): void {
+    while (
+      !this.closed &&
+      this.opening < this.waiters.size &&
+      this.busy.size + this.opening < this.sizeMax
+    ) {
+      this.opening++;
+      void this.open();
+    }
+  }
+
+  private async open(): Promise<void> {
+    const connecting = this.connect();
+    // Whatever comes after it was given up must not stay open.
+    const discard = (): void =>
+      void connecting.then(
+        (late) => late.destroy(),
+        () => {},
+      );
+    const atMs = performance.now() + limits.connectTimeoutMs;
+    try {
+      const connection = await this.deadlines.within(
+        connecting,
+        atMs,
+        discard,
+        "The database did not answer in time",
+      );
+      this.opening--;
+      if (this.closed) void connection.close();
+      else this.hand(connection);
+    } catch (error) {
+      this.opening--;
+      // Everyone who waits would meet the same: they learn it now instead of at their deadline.
+      if (this.busy.size === 0) this.refuseAll(error as Error);
+      else this.openLater();
+    }
+  }
+
+  /** Others are still in use, so the one that failed may have been one too many for the server. */
+  private openLater(): void {
+    setTimeout(() => this.openMore(), 100).unref?.();
+  }
+
+  private refuseAll(error: Error): void {
+    for (const waiter of this.waiters) waiter.refuse(error);
+    this.waiters.clear();
+  }
+
+  private closeIdleLater(delayMs: number): void {
+    this.idleTimer = setTimeout(() => {
+      this.idleTimer = undefined;
+      const oldestMs = performance.now() - idleMaxMs;
+      while (this.idle.length > 0 && this.idle[0]!.sinceMs <= oldestMs)
+        void this.idle.shift()!.connection.close();
+      if (this.idle.length > 0) this.closeIdleLater(this.idle[0]!.sinceMs - oldestMs);
+    }, delayMs);
+    this.idleTimer.unref?.();
+  }
+}

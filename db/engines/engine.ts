@@ -1,0 +1,117 @@
+/**
+ * The complete list of what PostgreSQL, MySQL/MariaDB and SQLite disagree on. Each engine is one folder that implements
+ * `Engine`; `db.ts`, `compile.ts` and `pool.ts` are written once, over these two interfaces.
+ */
+import type { Column, Table } from "../../core/column.ts";
+import type { LedgerName } from "../../core/ports.ts";
+import type { Computation } from "../../core/statement.ts";
+import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
+import type { Dialect, RawRow } from "../statements/dialect.ts";
+
+export interface RawResult {
+  readonly rows: RawRow[];
+  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed). */
+  readonly matched: number;
+  /** The first key that the database generated; null where the engine answers rows instead. */
+  readonly insertId: bigint | null;
+  /** The columns as the driver describes them, for `Engine.outputs`; `native` alone tells them. */
+  readonly fields?: readonly unknown[];
+}
+
+/** One session with the database, used by one caller at a time (`pool.ts` sees to it). It never reconnects by itself. */
+export interface Connection {
+  /** False once it broke or was destroyed; every further `run` rejects. */
+  readonly alive: boolean;
+  /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
+  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
+  /**
+   * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
+   * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
+   */
+  runNow?(text: string, params: readonly unknown[]): RawResult | null;
+  /** As `run`, for a text of the operator's own, of whose rows nothing is known yet. */
+  native(text: string, params: readonly unknown[]): Promise<RawResult>;
+  /**
+   * Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. `isInTransaction`: the
+   * caller has opened a transaction, and ends it himself.
+   */
+  stream(
+    text: string,
+    params: readonly unknown[],
+    batchRows: number,
+    isInTransaction?: boolean,
+  ): AsyncIterable<RawRow[]>;
+  /** Says good-bye to the server; never hangs for longer than a second. */
+  close(): Promise<void>;
+  /** At once, whatever is under way: a pending `run` rejects. Never throws. */
+  destroy(): void;
+}
+
+/** What a driver's error means. `columns` and `constraint` as far as the engine tells. */
+export interface Failure {
+  readonly kind:
+    | "duplicate"
+    | "foreignKeyMissing"
+    | "foreignKeyInUse"
+    | "notNull"
+    | "check"
+    | "divisionByZero"
+    | "tooLong"
+    | "outOfRange"
+    | "badValue"
+    /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
+    | "conflict"
+    /** The server stopped the statement: it took too long. */
+    | "timeout"
+    /** Refused, lost, or not to be had. */
+    | "connection"
+    | "unknown";
+  readonly columns?: readonly string[];
+  /** Name of the violated constraint or index; `db.ts` finds its columns in the table. */
+  readonly constraint?: string;
+}
+
+export interface EngineOptions {
+  /** Connections; SQLite: readers (it has one writer besides). */
+  readonly connectionsMax: number;
+  /** 0 = none. Handed to the server where it can enforce it. */
+  readonly statementTimeoutMs: number;
+  readonly decimals: "number" | "string";
+  /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
+  readonly openTls?: OpenTlsSocket;
+}
+
+export interface Engine {
+  readonly name: "postgres" | "mysql" | "sqlite";
+  readonly dialect: Dialect;
+  /** True: writes go through one connection of their own, in a fair queue (SQLite). */
+  readonly singleWriter: boolean;
+  /** Where there can be only so many connections in all, whatever was asked for (SQLite in memory: one). */
+  readonly connectionsMax?: number;
+  connect(role: "read" | "write"): Promise<Connection>;
+  /** Statements that open a transaction. */
+  readonly begin: readonly string[];
+  /** Statements that open one which only reads, and in which all reads see one moment. */
+  readonly beginSnapshot: readonly string[];
+  /** Statements that open one during which nobody else writes to the table; its name comes quoted. */
+  beginAlone(table: string): readonly string[];
+  /**
+   * The statement that makes the table of `Session.ledger`. One statement, so that the table is never there without its index:
+   * `unique` over the time and the key is that index, and forbids nothing.
+   */
+  readonly createLedger: Readonly<Record<LedgerName, string>>;
+  /** What the driver's error means. */
+  failure(error: unknown): Failure;
+  /** Null when there is no such table or view. `schema` null = the default one. */
+  table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
+  /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
+  computes?(computation: Computation): boolean;
+  names(connection: Connection): Promise<readonly string[]>;
+  /** `text` comes without the semicolon that may end it. */
+  query(connection: Connection, text: string): Promise<readonly Column[]>;
+  /** What the fields of a result say of its columns; only name and type count. */
+  outputs(fields: readonly unknown[]): readonly Column[];
+}
+
+/** Each engine's folder exports this, and `open.ts` imports it when a URL asks for it. */
+export type OpenEngine = (url: string, options: EngineOptions) => Promise<Engine>;

@@ -1,0 +1,55 @@
+/**
+ * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/writes/formula.ts`), and the
+ * quotient is rounded by cutting whole numbers, because no two engines keep the same digits of one. Called by their dialects.
+ */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column } from "../../core/column.ts";
+import { fractionOf, placesOf } from "../../core/writes/formula.ts";
+import type { Formula, Term } from "../../core/writes/formula-tree.ts";
+import type { FindOperand } from "../statements/dialect.ts";
+
+/** The words of one engine. */
+export interface FormulaWords {
+  /** Digits as an exact decimal. */
+  number(digits: string): SQL;
+  /** A column's value as an exact decimal. */
+  exact(column: Column, term: SQL): SQL;
+  /** How often the one goes into the other, both positive: a whole number, exact. */
+  wholeQuotient(dividend: SQL, divisor: SQL): SQL;
+}
+
+/** The right side of an assignment to `target`. */
+export function printFormula(
+  formula: Formula,
+  { target, operand, words }: { target: Column; operand: FindOperand; words: FormulaWords },
+): SQL {
+  const print = (term: Term): SQL => {
+    if (term.kind === "number") return words.number(term.digits);
+    if (term.kind === "operation")
+      return sql`(${print(term.left)} ${sql.raw(term.operator)} ${print(term.right)})`;
+    const { column, term: name } = operand(term.name);
+    return words.exact(column, name);
+  };
+  const fraction = fractionOf(formula.root);
+  const places = placesOf(target, fraction);
+  const above = print(fraction.numerator);
+  if (fraction.denominator === null)
+    return places === null ? above : sql`round(${above}, ${sql.raw(String(places))})`;
+  const below = print(fraction.denominator);
+  return rounded({ above, below, places: places ?? 0 }, words);
+}
+
+/** Halves away from zero: of the sizes, and in units of the last place, the whole part of `above / below + 1/2`. */
+function rounded(
+  { above, below, places }: { above: SQL; below: SQL; places: number },
+  words: FormulaWords,
+): SQL {
+  const [size, divisor] = [sql`abs(${above})`, sql`abs(${below})`];
+  const twice = words.number(`2${"0".repeat(places)}`);
+  const units = words.wholeQuotient(
+    sql`(${size} * ${twice} + ${divisor})`,
+    sql`(${divisor} * ${words.number("2")})`,
+  );
+  const unit = words.number(places === 0 ? "1" : `0.${"1".padStart(places, "0")}`);
+  return sql`sign(${above}) * sign(${below}) * ${units} * ${unit}`;
+}

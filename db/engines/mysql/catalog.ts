@@ -1,0 +1,248 @@
+/**
+ * What MySQL or MariaDB says of its tables, views and queries. Tables are read from information_schema; a query is only prepared,
+ * and its columns come from the protocol's description of the result. Called by `engine.ts` when a configuration is compiled.
+ */
+import type { Column, ForeignKey, Table, UniqueConstraint } from "../../../core/column.ts";
+import { changesWith } from "../changes-with.ts";
+import type { Connection } from "../engine.ts";
+import type { RawRow } from "../../statements/dialect.ts";
+import { type ColumnFacts, columnOf } from "./column.ts";
+import type { Field, MysqlConnection } from "./connection.ts";
+
+/** Null when there is no such table or view. `schema` null = the database of the URL. */
+export async function readTable(
+  connection: Connection,
+  schema: string | null,
+  name: string,
+): Promise<Table | null> {
+  const read = async (query: string): Promise<RawRow[]> =>
+    (await connection.run(query, [schema, name], false)).rows;
+  const [table] = await read(tableQuery);
+  if (!table) return null;
+  const isView = /view/i.test(String(table["kind"]));
+  const version = String(table["version"]);
+  const jsonColumns = new Set(
+    isMariaDb(version) && !isView ? (await read(checksQuery)).map(checkedAsJson) : [],
+  );
+  const columns = (await read(columnsQuery)).map((row) =>
+    tableColumn(row, { isView, isJson: jsonColumns.has(String(row["name"])), version }),
+  );
+  const indexes = [...groupedBy(await read(indexesQuery))];
+  const references = [...groupedBy(await read(referencesQuery))];
+  const identity = String(table["identity"]);
+  const cascades = await connection.run(cascadesQuery, [], false);
+  const triggers = await connection.run(triggersQuery, [], false);
+  return {
+    kind: isView ? "view" : "table",
+    schema,
+    name,
+    columns: new Map(columns.map((column) => [column.name, column])),
+    primaryKey: indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [],
+    unique: indexes
+      .filter(([, parts]) =>
+        parts.every((part) => part["column_name"] !== null && part["prefix"] === null),
+      )
+      .map(([index, parts]): UniqueConstraint => ({ name: index, columns: parts.map(columnName) })),
+    foreignKeys: references.map(([constraint, parts]): ForeignKey => ({
+      name: constraint,
+      columns: parts.map(columnName),
+      referencedTable: String(parts[0]!["referenced"]),
+    })),
+    transactional: isView || String(table["transactional"]) === "YES",
+    identity,
+    changesWith: changesWith(identity, {
+      links: cascades.rows.map((row) => ({
+        from: String(row["parent"]),
+        to: String(row["child"]),
+      })),
+      triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
+    }),
+  };
+}
+
+/** Names of the tables and views of the URL's database. */
+export async function readNames(connection: Connection): Promise<readonly string[]> {
+  const { rows } = await connection.run(namesQuery, [], false);
+  return rows.map((row) => String(row["name"]));
+}
+
+/** The columns that a query gives, all of them nullable. Rejects with an Error that says what the server said. */
+export async function readQuery(
+  connection: MysqlConnection,
+  text: string,
+): Promise<readonly Column[]> {
+  // A second statement, and all that is no SELECT, is a syntax error there; two columns of one name are an error too.
+  const wrapped = `select * from (\n${text.trim().replace(/;$/, "")}\n) as q`;
+  try {
+    const { rows } = await connection.run("select version() as version", [], false);
+    const fields = await connection.describe(wrapped);
+    return fields.map((field) => fieldColumn(field, String(rows[0]?.["version"])));
+  } catch (error) {
+    throw new Error(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** The columns of a result. */
+export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
+  (fields as readonly Field[]).map((field) => fieldColumn(field, ""));
+
+const tableQuery = `
+  select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,
+    lower(concat(t.TABLE_SCHEMA, '.', t.TABLE_NAME)) as identity
+  from information_schema.TABLES t left join information_schema.ENGINES e on e.ENGINE = t.ENGINE
+  where t.TABLE_SCHEMA = coalesce(?, database()) and t.TABLE_NAME = ?`;
+
+const columnsQuery = `
+  select COLUMN_NAME as name, COLUMN_TYPE as native, CHARACTER_SET_NAME as charset, COLLATION_NAME as collation, IS_NULLABLE as nullable,
+    COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression
+  from information_schema.COLUMNS
+  where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?
+  order by ORDINAL_POSITION`;
+
+const indexesQuery = `
+  select INDEX_NAME as name, COLUMN_NAME as column_name, SUB_PART as prefix
+  from information_schema.STATISTICS
+  where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ? and NON_UNIQUE = 0
+  order by INDEX_NAME, SEQ_IN_INDEX`;
+
+const referencesQuery = `
+  select CONSTRAINT_NAME as name, COLUMN_NAME as column_name,
+    if(REFERENCED_TABLE_SCHEMA = database(), REFERENCED_TABLE_NAME,
+      concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced
+  from information_schema.KEY_COLUMN_USAGE
+  where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ? and REFERENCED_TABLE_NAME is not null
+  order by CONSTRAINT_NAME, ORDINAL_POSITION`;
+
+const cascadesQuery = `
+  select distinct lower(concat(CONSTRAINT_SCHEMA, '.', TABLE_NAME)) as child,
+    lower(concat(UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME)) as parent
+  from information_schema.REFERENTIAL_CONSTRAINTS
+  where DELETE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT') or UPDATE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT')`;
+
+const triggersQuery = `
+  select distinct lower(concat(EVENT_OBJECT_SCHEMA, '.', EVENT_OBJECT_TABLE)) as identity
+  from information_schema.TRIGGERS`;
+
+/** MariaDB alone has the table's name there. */
+const checksQuery = `
+  select CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
+  where CONSTRAINT_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
+
+const namesQuery = `
+  select TABLE_NAME as name from information_schema.TABLES where TABLE_SCHEMA = database() order by TABLE_NAME`;
+
+const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
+
+const columnName = (part: RawRow): string => String(part["column_name"]);
+
+/** MariaDB makes a JSON column a longtext with this check; null for any other. */
+function checkedAsJson(row: RawRow): string | null {
+  const clause = /^json_valid\(`((?:[^`]|``)+)`\)$/i.exec(String(row["clause"]));
+  return clause ? clause[1]!.replaceAll("``", "`") : null;
+}
+
+function groupedBy(rows: readonly RawRow[]): Map<string, RawRow[]> {
+  return Map.groupBy(rows, (row) => String(row["name"]));
+}
+
+function tableColumn(
+  row: RawRow,
+  { isView, isJson, version }: { isView: boolean; isJson: boolean; version: string },
+): Column {
+  const extra = String(row["extra"]);
+  // Both servers say the expression; MariaDB says NULL where there is none.
+  const isComputed = Boolean(row["expression"]);
+  const isIdentity = !isView && /auto_increment/i.test(extra);
+  // MariaDB writes the absent default of a nullable column as the word.
+  const isDefaulted = row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
+  return columnOf({
+    name: String(row["name"]),
+    native: String(row["native"]),
+    isJson,
+    isUtf8: String(row["charset"]).startsWith("utf8"),
+    collation: row["collation"] as string | null,
+    nullable: isView || row["nullable"] === "YES",
+    hasDefault: isDefaulted || isIdentity || isComputed,
+    generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
+    timestampLast: timestampLast(version),
+  });
+}
+
+/** MariaDB counts seconds in 32 bits without a sign since 11.5, where the processor has 64 bits. */
+function timestampLast(version: string): string {
+  const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? [];
+  return Number(major) * 100 + Number(minor) >= 1105
+    ? "2106-02-07T06:28:15.999Z"
+    : "2038-01-19T03:14:07.999Z";
+}
+
+function fieldColumn(field: Field, version: string): Column {
+  const facts: ColumnFacts = {
+    name: field.name,
+    native: nativeType(field),
+    isJson: field.extendedFormat === "json",
+    isUtf8: true,
+    collation: null,
+    nullable: true,
+    hasDefault: false,
+    generated: "none",
+    timestampLast: timestampLast(version),
+  };
+  return columnOf(facts);
+}
+
+const flag = { unsigned: 0x20, enum: 0x100, set: 0x800 };
+
+/** Strings that are bytes have this instead of a character set. */
+const binaryCharset = 63;
+
+/** The type as a table's column would have it in COLUMN_TYPE, as far as the protocol tells. */
+function nativeType(field: Field): string {
+  const { columnType, columnLength, decimals, flags } = field;
+  if (field.extendedTypeName !== undefined) return field.extendedTypeName;
+  const isBinary = field.characterSet === binaryCharset;
+  const unsigned = flags & flag.unsigned ? " unsigned" : "";
+  switch (columnType) {
+    case 0:
+    case 246: {
+      const precision = columnLength - (decimals > 0 ? 1 : 0) - (unsigned === "" ? 1 : 0);
+      return `decimal(${precision},${decimals})${unsigned}`;
+    }
+    case 1:
+      return columnLength === 1 ? "tinyint(1)" : `tinyint${unsigned}`;
+    case 2:
+      return `smallint${unsigned}`;
+    case 3:
+      return `int${unsigned}`;
+    case 4:
+      return "float";
+    case 5:
+      return "double";
+    case 7:
+      return `timestamp(${decimals})`;
+    case 8:
+      return `bigint${unsigned}`;
+    case 9:
+      return `mediumint${unsigned}`;
+    case 10:
+    case 14:
+      return "date";
+    case 11:
+      return "time";
+    case 12:
+      return `datetime(${decimals})`;
+    case 13:
+      return "year";
+    case 16:
+      return `bit(${columnLength})`;
+    case 245:
+      return "json";
+    case 255:
+      return "geometry";
+    default:
+      if (flags & flag.enum) return "enum";
+      if (flags & flag.set) return "set";
+      if (columnType >= 249 && columnType <= 252) return isBinary ? "longblob" : "longtext";
+      return isBinary && columnType !== 6 ? "varbinary" : "varchar";
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Makes a `Column` of a type as MySQL and MariaDB write it (`int(10) unsigned`, `varchar(20)`, `enum('a','b')`, `datetime(3)`).
+ * Everything about a column's limits stands in that text, so tables and queries share this one reading. Called by `catalog.ts`.
+ */
+import type { Column, ColumnType } from "../../../core/column.ts";
+
+/** What the type's text does not say. */
+export interface ColumnFacts {
+  readonly name: string;
+  /** COLUMN_TYPE of information_schema, lower case outside labels. */
+  readonly native: string;
+  /** MariaDB's JSON is a longtext that is checked. */
+  readonly isJson: boolean;
+  /** Whether the server counts the column's bytes in UTF-8. */
+  readonly isUtf8: boolean;
+  /** Null where the server does not say. */
+  readonly collation: string | null;
+  readonly nullable: boolean;
+  readonly hasDefault: boolean;
+  readonly generated: Column["generated"];
+  /** The last instant of a TIMESTAMP on this server. */
+  readonly timestampLast: string;
+}
+
+export function columnOf(facts: ColumnFacts): Column {
+  const { native } = facts;
+  const [, kind = "", details = ""] = /^(\w+)(?:\((.*)\))?/s.exec(native) ?? [];
+  const [size = null, scale = null] = /^\d/.test(details) ? details.split(",").map(Number) : [];
+  const type = facts.isJson ? "json" : typeOf(kind, size);
+  const isText = type === "text" || type === "json";
+  const bytes = bytesOf(kind, size);
+  return {
+    name: facts.name,
+    type,
+    native,
+    nullable: facts.nullable,
+    hasDefault: facts.hasDefault,
+    // Text that is no geometry would be stored as NULL by MariaDB, without an error.
+    generated: geometries.has(kind) ? "computed" : facts.generated,
+    lengthMax: kind === "char" || kind === "varchar" ? size : null,
+    bytesMax: isText && !facts.isUtf8 ? null : bytes,
+    fixedLength: kind === "char" || kind === "binary",
+    isSingle: kind === "float",
+    ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
+    range: type === "integer" ? rangeOf(kind, size, native.includes("unsigned")) : null,
+    precision: type === "decimal" ? size : null,
+    scale: type === "decimal" ? (scale ?? 0) : null,
+    fractionDigits: type === "timestamp" ? Math.min(size ?? 0, 3) : 0,
+    span:
+      kind === "timestamp"
+        ? { first: "1970-01-01T00:00:01.000Z", last: facts.timestampLast }
+        : null,
+    labels: kind === "enum" ? labelsOf(native) : null,
+  };
+}
+
+/** The labels of an `enum(…)` or `set(…)`. */
+export function labelsOf(native: string): readonly string[] {
+  return [...native.matchAll(/'((?:[^']|'')*)'/g)].map((match) => match[1]!.replaceAll("''", "'"));
+}
+
+function typeOf(kind: string, size: number | null): ColumnType {
+  if ((kind === "tinyint" || kind === "bit") && size === 1) return "boolean";
+  return types.get(kind) ?? "other";
+}
+
+const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+  ["tinyint", "integer"],
+  ["smallint", "integer"],
+  ["mediumint", "integer"],
+  ["int", "integer"],
+  ["bigint", "integer"],
+  ["year", "integer"],
+  ["bit", "integer"],
+  ["decimal", "decimal"],
+  ["float", "float"],
+  ["double", "float"],
+  ["date", "date"],
+  ["datetime", "timestamp"],
+  ["timestamp", "timestamp"],
+  ["time", "time"],
+  ["char", "text"],
+  ["varchar", "text"],
+  ["tinytext", "text"],
+  ["text", "text"],
+  ["mediumtext", "text"],
+  ["longtext", "text"],
+  ["enum", "text"],
+  ["set", "text"],
+  ["uuid", "uuid"],
+  ["json", "json"],
+  ["binary", "bytes"],
+  ["varbinary", "bytes"],
+  ["tinyblob", "bytes"],
+  ["blob", "bytes"],
+  ["mediumblob", "bytes"],
+  ["longblob", "bytes"],
+]);
+
+export const geometries: ReadonlySet<string> = new Set([
+  "geometry",
+  "point",
+  "linestring",
+  "polygon",
+  "multipoint",
+  "multilinestring",
+  "multipolygon",
+  "geometrycollection",
+  "geomcollection",
+]);
+
+/** Bits of an integer, by its type. */
+const integerBits: ReadonlyMap<string, bigint> = new Map([
+  ["tinyint", 8n],
+  ["smallint", 16n],
+  ["mediumint", 24n],
+  ["int", 32n],
+  ["bigint", 64n],
+]);
+
+function rangeOf(kind: string, size: number | null, isUnsigned: boolean): Column["range"] {
+  if (kind === "year") return { min: 1901n, max: 2155n };
+  const bits = integerBits.get(kind) ?? BigInt(size ?? 1);
+  return isUnsigned || kind === "bit"
+    ? { min: 0n, max: (1n << bits) - 1n }
+    : { min: -(1n << (bits - 1n)), max: (1n << (bits - 1n)) - 1n };
+}
+
+function bytesOf(kind: string, size: number | null): number | null {
+  if (kind === "binary" || kind === "varbinary") return size ?? 1;
+  if (/^tiny(text|blob)$/.test(kind)) return 255;
+  if (/^(text|blob)$/.test(kind)) return 65_535;
+  if (/^medium(text|blob)$/.test(kind)) return 16_777_215;
+  return /^long(text|blob)$/.test(kind) ? 4_294_967_295 : null;
+}

@@ -1,0 +1,279 @@
+/**
+ * One session with MySQL or MariaDB through mysql2, set up alike whatever the server's own settings are. The driver never settles a
+ * statement whose socket was destroyed, nor a stream whose connection broke, so every one under way is kept here and ended by hand.
+ * `engine.ts` opens sessions, `pool.ts` lends them.
+ */
+import mysql, { type ConnectionOptions } from "mysql2";
+import { limits } from "../../../core/limits.ts";
+import type { Connection, EngineOptions, RawResult } from "../engine.ts";
+import type { RawRow } from "../../statements/dialect.ts";
+import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
+import { failure } from "./failure.ts";
+
+/** A column of a result, as the protocol describes it. */
+export interface Field {
+  readonly name: string;
+  readonly columnType: number;
+  readonly columnLength: number;
+  readonly flags: number;
+  readonly decimals: number;
+  readonly characterSet: number;
+  /** `uuid`, `inet6`, `point` …: MariaDB alone. */
+  readonly extendedTypeName?: string;
+  /** `json`: MariaDB alone. */
+  readonly extendedFormat?: string;
+}
+
+export interface MysqlConnection extends Connection {
+  /** The columns that a query would give; it does not run. */
+  describe(text: string): Promise<readonly Field[]>;
+}
+
+/** Per connection; the server bounds them for all clients together (16382 as a rule). */
+const preparedMax = 200;
+
+/** Rows and metadata locks: waiting longer than this is a conflict. */
+const lockWaitSeconds = 10;
+
+/** A slow reader of a stream may leave the server waiting this long. */
+const streamStallSeconds = 600;
+
+/** A connection that has its session set up. Rejects within `limits.connectTimeoutMs`. */
+export async function openConnection(
+  target: ConnectionOptions,
+  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
+): Promise<MysqlConnection> {
+  const driver =
+    target.ssl && openTls
+      ? await createSecure(target, openTls)
+      : mysql.createConnection({ ...target, ...driverOptions });
+  const connection = connectionOver(driver);
+  return new Promise((resolve, reject) => {
+    // The driver's own timer ends with the handshake; the set-up may hang too.
+    const timer = setTimeout(() => {
+      connection.destroy();
+      reject(lostConnection("The database did not answer in time", "ETIMEDOUT"));
+    }, limits.connectTimeoutMs);
+    const settle = (error: unknown): void => {
+      clearTimeout(timer);
+      if (!error) return resolve(connection);
+      connection.destroy();
+      reject(error);
+    };
+    driver.connect((error) => {
+      if (error) return settle(error);
+      setUp(connection, statementTimeoutMs).then(() => settle(null), settle);
+    });
+  });
+}
+
+/** The driver's own way to TLS asks for more of a runtime than some have. */
+async function createSecure(
+  target: ConnectionOptions,
+  openTls: OpenTlsSocket,
+): Promise<mysql.Connection> {
+  const { host = "", port = 0 } = target;
+  const socket = await openTls({ host, port, isWhole: isPacket });
+  const driver = mysql.createConnection({ ...target, ...driverOptions, stream: socket });
+  const startTLS = (done: (error?: unknown) => void): void =>
+    void socket.upgrade().then(() => done(), done);
+  return Object.assign(driver, { startTLS });
+}
+
+/** Three bytes say how long it is, and one which it is. */
+const isPacket = (bytes: Uint8Array): boolean =>
+  bytes.length >= 4 && bytes.length >= 4 + bytes[0]! + bytes[1]! * 256 + bytes[2]! * 65_536;
+
+const driverOptions: ConnectionOptions = {
+  charset: "utf8mb4",
+  timezone: "Z",
+  dateStrings: true,
+  jsonStrings: true,
+  // Numbers up to 2^53, text beyond.
+  supportBigNumbers: true,
+  bigNumberStrings: false,
+  stringifyObjects: true,
+  multipleStatements: false,
+  // FOUND_ROWS is the driver's default and stays: an UPDATE counts the rows that it matched.
+  flags: ["-LOCAL_FILES", "-IGNORE_SPACE"],
+  maxPreparedStatements: preparedMax,
+  connectTimeout: limits.connectTimeoutMs,
+  enableKeepAlive: true,
+  keepAliveInitialDelay: 10_000,
+  disableEval: !canEval(),
+};
+
+/** Edge runtimes forbid `new Function`, with which the driver makes its faster parsers. */
+function canEval(): boolean {
+  try {
+    return new Function("return true")() === true;
+  } catch {
+    return false;
+  }
+}
+
+/** The last of them: a key of 0 is stored, not taken as the wish for a new one. */
+const sqlMode =
+  "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
+
+/** MySQL reads what stands in `/*!80000 … *\/` and MariaDB what stands in `/*M! … *\/`: one statement suits both. */
+async function setUp(connection: Connection, statementTimeoutMs: number): Promise<void> {
+  const settings = [
+    "names utf8mb4",
+    "time_zone = '+00:00'",
+    // MariaDB cuts fractions of a second by itself; MySQL would round them.
+    `sql_mode = /*M! '${sqlMode}' */ /*!80000 '${sqlMode},TIME_TRUNCATE_FRACTIONAL' */`,
+    "autocommit = 1",
+    "foreign_key_checks = 1",
+    // With it, `id is null` finds the row that was inserted last.
+    "sql_auto_is_null = 0",
+    "sql_safe_updates = 0",
+    `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
+    `lock_wait_timeout = ${lockWaitSeconds}`,
+    `net_write_timeout = ${streamStallSeconds}`,
+  ];
+  const timeout =
+    statementTimeoutMs > 0
+      ? ` /*M! , max_statement_time = ${statementTimeoutMs / 1000} */ /*!80000 , max_execution_time = ${statementTimeoutMs} */`
+      : "";
+  await connection.run(`set ${settings.join(", ")}${timeout}`, [], false);
+  // The variable behind it has another name on each server; the statement is the same.
+  await connection.run("set session transaction isolation level read committed", [], false);
+}
+
+/** MySQL cannot prepare these. None gives rows, so the text protocol's other forms of values do not matter. */
+const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
+
+function connectionOver(driver: mysql.Connection): MysqlConnection {
+  let alive = true;
+  const underWay = new Set<(error: Error) => void>();
+
+  function end(error: Error): void {
+    alive = false;
+    for (const abort of underWay) abort(error);
+    underWay.clear();
+    // The driver's own `destroy` says good-bye, and then waits for a server that may never answer.
+    driver.destroy();
+    (driver as unknown as { stream: { destroy(): void } }).stream.destroy();
+  }
+
+  // Nobody else listens: an unheard `error` event would end the process.
+  driver.on("error", end);
+  driver.on("end", () =>
+    end(lostConnection("The server closed the connection", "PROTOCOL_CONNECTION_LOST")),
+  );
+
+  /** One command of the driver as a promise that also settles when the connection ends. */
+  function command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (!alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
+      underWay.add(reject);
+      const settle = (error: Error | null, result?: T): void => {
+        underWay.delete(reject);
+        if (error === null) return resolve(result as T);
+        reject(error);
+        if (failure(error).kind === "connection") end(error);
+      };
+      try {
+        start(settle);
+      } catch (error) {
+        // A parameter that the driver cannot send.
+        settle(error as Error);
+      }
+    });
+  }
+
+  return {
+    get alive() {
+      return alive;
+    },
+
+    async run(text, params, reuse) {
+      const result = await command<unknown>((done) => {
+        if (unpreparable.test(text)) driver.query(text, done);
+        else driver.execute(text, params as never[], done);
+      });
+      if (!reuse && alive) driver.unprepare(text);
+      return rawResult(result);
+    },
+
+    async native(text, params) {
+      return command<RawResult>((done) => {
+        driver.execute(text, params as never[], (error, result, fields) => {
+          if (error) return done(error, { rows: [], matched: 0, insertId: null });
+          done(null, { ...rawResult(result), fields: fields ?? [] });
+        });
+      });
+    },
+
+    async *stream(text, params, batchRows) {
+      if (!alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
+      const execution = driver.execute(text, params as never[]);
+      // The stream stops listening when it ends, but the driver may still tell of the lost connection.
+      execution.on("error", () => undefined);
+      const rows = execution.stream({ highWaterMark: batchRows });
+      const abort = (error: Error): void => void rows.destroy(error);
+      underWay.add(abort);
+      let isOver = false;
+      try {
+        let batch: RawRow[] = [];
+        for await (const row of rows) {
+          if (batch.push(row as RawRow) < batchRows) continue;
+          yield batch;
+          batch = [];
+        }
+        if (batch.length > 0) yield batch;
+        isOver = true;
+      } catch (error) {
+        // The server's error is the last that it says of this statement.
+        isOver = typeof (error as { errno?: unknown }).errno === "number";
+        throw error;
+      } finally {
+        underWay.delete(abort);
+        // Otherwise the server would go on sending all the rows, before anything else.
+        if (!isOver) end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
+        else if (alive) driver.unprepare(text);
+      }
+    },
+
+    describe: (text) =>
+      command<readonly Field[]>((done) => {
+        driver.prepare(text, (error, statement) => {
+          if (error) return done(error, []);
+          driver.unprepare(text);
+          done(null, (statement as unknown as { columns: Field[] }).columns);
+        });
+      }),
+
+    close() {
+      return new Promise<void>((resolve) => {
+        if (!alive) return resolve();
+        const timer = setTimeout(
+          () => end(lostConnection("The connection was closed", "ECONNABORTED")),
+          900,
+        );
+        const { stream } = driver as unknown as { stream: NodeJS.EventEmitter };
+        stream.once("close", () => {
+          clearTimeout(timer);
+          alive = false;
+          resolve();
+        });
+        driver.end(() => undefined);
+      });
+    },
+
+    destroy() {
+      if (alive) end(lostConnection("The connection was destroyed", "ECONNABORTED"));
+    },
+  };
+}
+
+function rawResult(result: unknown): RawResult {
+  if (Array.isArray(result))
+    return { rows: result as RawRow[], matched: result.length, insertId: null };
+  const { affectedRows, insertId } = result as { affectedRows: number; insertId: number | string };
+  return { rows: [], matched: affectedRows, insertId: insertId === 0 ? null : BigInt(insertId) };
+}
+
+const lostConnection = (message: string, code: string): Error =>
+  Object.assign(new Error(message), { code, fatal: true });

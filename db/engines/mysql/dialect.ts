@@ -1,0 +1,150 @@
+/**
+ * How MySQL and MariaDB statements are printed. The server compares text with numbers by guessing (`code = 0` is true for
+ * every code that is no number), so each value is bound in its column's own type and never as another (`value-forms.ts`). What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
+ */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column } from "../../../core/column.ts";
+import type { AggregateFunction } from "../../../core/statement.ts";
+import { isExact } from "../../../core/values/arithmetic.ts";
+import { columnTypes } from "../../../core/values/column-types.ts";
+import type { Decimals } from "../../../core/values/type-definition.ts";
+import type { Dialect, RawRow } from "../../statements/dialect.ts";
+import { type FormulaWords, printFormula } from "../exact-formula.ts";
+import { valuesOf } from "../value-forms.ts";
+import { marks, sortedPart } from "./marks.ts";
+import { valueForms } from "./value-forms.ts";
+
+export function createDialect(decimals: Decimals): Dialect {
+  return {
+    quote: "`",
+    returning: false,
+    rowLocks: true,
+    paramsMax: 65_535,
+    placeholder: () => "?",
+    param,
+    ...valuesOf(valueForms, decimals),
+    like,
+    aggregate,
+    estimate: {
+      // MariaDB says only then how many rows a condition leaves; MySQL has other formats that a setting may prefer.
+      explain: (select) => sql`explain /*M! extended */ /*!80000 format = traditional */ ${select}`,
+      read: expectedRows,
+    },
+    marks,
+    // Nulls are smallest here by nature.
+    sort(column, name, direction) {
+      const term = sortedPart(column, name);
+      return direction === "asc" ? term : sql`${term} desc`;
+    },
+    add(column, name, delta) {
+      // In decimal arithmetic an unsigned column may go below zero on the way; only what is stored must fit.
+      return isExact(column)
+        ? sql`${name} + cast(${delta} as ${sql.raw(`decimal(65,${column.scale ?? 0})`)})`
+        : sql`${name} + (${delta} + 0e0)`;
+    },
+    formula: (formula, target, operand) =>
+      printFormula(formula, { target, operand, words: formulaWords }),
+    stamp,
+    // The number is the manual's own way to say "all rows from here on".
+    concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
+    limit: (limit, offset) =>
+      sql`limit ${limit ?? sql.raw("18446744073709551615")} offset ${offset}`,
+  };
+}
+
+/** The product over the tables that are joined, each less what its condition leaves out. Those of subqueries have other ids. */
+function expectedRows(steps: readonly RawRow[]): number {
+  let expected = 1;
+  for (const { id, rows, filtered } of steps) {
+    if (Number(id) !== 1) continue;
+    // Without a number there is no row to be found.
+    expected *= (Number(rows ?? 0) * Number(filtered ?? 100)) / 100;
+  }
+  return Math.round(expected);
+}
+
+/** The zeros ask for digits beyond the last one of an average, so that rounding it twice never shows. */
+function aggregate(
+  name: AggregateFunction | null,
+  column: Column,
+  term: SQL,
+  { scale }: Column,
+): SQL {
+  if (name === null) return term;
+  if (name !== "avg" || !isExact(column)) return sql`${sql.raw(name)}(${term})`;
+  return sql`round(sum(${term}) * 1.00000000000000 / count(${term}), ${sql.raw(String(scale ?? 0))})`;
+}
+
+const formulaWords: FormulaWords = {
+  number: (digits) => asDecimal(sql.raw(digits), decimalSize(digits)),
+  // The cast gives an unsigned column the sign that a difference needs, and integers more than 64 bits.
+  exact: (column, term) => asDecimal(term, sizeOf(column)),
+  // The remainder taken away, the division leaves none that would be rounded.
+  wholeQuotient: (dividend, divisor) =>
+    sql`((${dividend} - mod(${dividend}, ${divisor})) / ${divisor})`,
+};
+
+interface DecimalSize {
+  readonly precision: number;
+  readonly scale: number;
+}
+
+const asDecimal = (term: SQL, { precision, scale }: DecimalSize): SQL =>
+  sql`cast(${term} as ${sql.raw(`decimal(${precision},${scale})`)})`;
+
+function decimalSize(digits: string): DecimalSize {
+  const [whole = "", fraction = ""] = digits.split(".");
+  return { precision: whole.length + fraction.length, scale: fraction.length };
+}
+
+/** Holds every value of a column of numbers. */
+export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
+  range === null
+    ? { precision: precision ?? 65, scale: scale ?? 0 }
+    : { precision: String(range.max).length, scale: 0 };
+
+function param(column: Column, placeholder: SQL): SQL {
+  // MySQL compares JSON with text as a JSON string; MariaDB has no such type.
+  return column.native === "json"
+    ? sql`cast(${placeholder} as json)`
+    : marks.param(column, placeholder);
+}
+
+/** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
+function like(
+  text: SQL,
+  pattern: SQL,
+  { column, ignoreCase, ascii }: { column: Column; ignoreCase: boolean; ascii: boolean },
+): SQL {
+  const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
+  if (!ignoreCase) return matches(text, pattern);
+  // The first test lets through too much (accents) and is quick; the second then looks at few rows.
+  const isOwn = ascii && column.ignoresCase === true;
+  const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
+  return sql`(${first} and ${matches(folded(text), folded(pattern))})`;
+}
+
+const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
+
+/** Without regard to case and accents. */
+const loose = (text: SQL): SQL =>
+  sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
+
+function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+  if (!columnTypes[column.type].isInstant) return now;
+  const digits = column.fractionDigits;
+  // Cut here: MySQL would round, and so name a moment to come.
+  if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;
+  const moment = sql`cast(left(${now}, ${sql.raw(String(20 + digits))}) as ${sql.raw(`datetime(${digits})`)})`;
+  // GREATEST of anything and NULL is NULL.
+  const latest =
+    after === null ? name : sql`greatest(coalesce(${name}, ${after}), coalesce(${after}, ${name}))`;
+  const unit = sql.raw(String(10 ** (6 - digits)));
+  return sql`greatest(${moment}, coalesce(${latest} + interval ${unit} microsecond, timestamp'1970-01-01 00:00:00'))`;
+}
+
+/** The backslash is an escape character in a literal of MySQL. */
+const textOrNothing = (part: SQL | string): SQL =>
+  typeof part === "string"
+    ? sql.raw(`'${part.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`)
+    : sql`coalesce(${part}, '')`;

@@ -1,0 +1,118 @@
+/**
+ * How PostgreSQL statements are printed; how values travel is in `value-forms.ts`. Every parameter is a text that is cast to the column's own type
+ * (`$1::uuid`), so that indexes serve and nothing is inferred; `Column.native` holds that type without length or scale, because
+ * a cast to `varchar(20)` would cut silently where storing refuses.
+ */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column } from "../../../core/column.ts";
+import type { AggregateFunction } from "../../../core/statement.ts";
+import { isExact } from "../../../core/values/arithmetic.ts";
+import { columnTypes } from "../../../core/values/column-types.ts";
+import type { Decimals } from "../../../core/values/type-definition.ts";
+import type { Dialect } from "../../statements/dialect.ts";
+import { marks } from "./marks.ts";
+import { castType, isUnordered } from "./types.ts";
+import { type FormulaWords, printFormula } from "../exact-formula.ts";
+import { valuesOf } from "../value-forms.ts";
+import { valueForms } from "./value-forms.ts";
+
+/** `foldingCollation`: what `readFoldingCollation` in `catalog.ts` found, asked for when a statement is printed. */
+export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
+  return {
+    quote: '"',
+    returning: true,
+    rowLocks: true,
+    // The driver refuses more.
+    paramsMax: 65_533,
+    placeholder: (index) => `$${index + 1}`,
+    param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
+    ...valuesOf(valueForms, decimals),
+    concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
+    like(text, pattern, { ignoreCase, ascii }) {
+      if (!ignoreCase) return sql`${text} like ${pattern}::text`;
+      const collation = ascii ? null : foldingCollation();
+      const folded = collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
+      return sql`${folded} ilike ${pattern}::text`;
+    },
+    aggregate,
+    estimate: {
+      explain: (select) => sql`explain (format json) ${select}`,
+      read: (rows) => planRows(rows[0]!["QUERY PLAN"]),
+    },
+    marks,
+    sort(column, name, direction) {
+      const term = marks.term(column, name);
+      // The words are left out where they say nothing: with them, an index serves only if it was made with them.
+      if (!column.nullable) return direction === "asc" ? term : sql`${term} desc`;
+      return direction === "asc" ? sql`${term} nulls first` : sql`${term} desc nulls last`;
+    },
+    // Integers stay integers: a sum that is too large is an error, never rounded.
+    add: (_column, name, delta) => sql`${name} + ${delta}`,
+    formula: (formula, target, operand) =>
+      printFormula(formula, { target, operand, words: formulaWords }),
+    stamp,
+    limit: (limit, offset) =>
+      limit === null
+        ? sql`offset ${offset}::bigint`
+        : sql`limit ${limit}::bigint offset ${offset}::bigint`,
+  };
+}
+
+/** What the topmost node of the plan gives. */
+function planRows(explanation: unknown): number {
+  const [{ Plan: plan }] = JSON.parse(String(explanation)) as [{ Plan: { "Plan Rows": number } }];
+  return Math.round(plan["Plan Rows"]);
+}
+
+/** The server has no smallest uuid. Where it would divide with few digits, the zeros ask for more of them. */
+function aggregate(
+  name: AggregateFunction | null,
+  column: Column,
+  term: SQL,
+  { scale }: Column,
+): SQL {
+  switch (name) {
+    case null:
+      return isUnordered(column) ? sql`${term}::text` : term;
+    case "count":
+      return sql`count(${term})`;
+    case "min":
+    case "max":
+      return column.type === "uuid"
+        ? sql`${sql.raw(name)}(${term}::text)::uuid`
+        : sql`${sql.raw(name)}(${term})`;
+    case "sum":
+    case "avg": {
+      const isFloat = !isExact(column);
+      // The server's own avg() also adds squares, which leave the range of a double sooner.
+      if (isFloat && name === "avg") return sql`sum(${term}::double precision) / count(${term})`;
+      if (isFloat) return sql`sum(${term}::double precision)`;
+      const sum = sql`sum(${term})::numeric`;
+      if (name === "sum") return sum;
+      const zeros = sql.raw(`1.${"0".repeat(averageGuardDigits + (scale ?? 0))}`);
+      return sql`round(${sum} * ${zeros} / count(${term}), ${sql.raw(String(scale ?? 0))})`;
+    }
+  }
+}
+
+const formulaWords: FormulaWords = {
+  number: (digits) => sql`${sql.raw(digits)}::numeric`,
+  exact: (_column, term) => sql`${term}::numeric`,
+  wholeQuotient: (dividend, divisor) => sql`div(${dividend}, ${divisor})`,
+};
+
+/** Digits beyond the last one of an average, so that rounding it twice never shows. */
+const averageGuardDigits = 14;
+
+function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+  if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
+  const unitMs = 10 ** (3 - column.fractionDigits);
+  const latest = after ? sql`greatest(${name}, ${after})` : name;
+  // Cut to milliseconds, as answers show it: an ETag made of the answer must equal the stored value.
+  const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;
+  return sql`greatest(${now}, ${next})`;
+}
+
+/** concat() itself takes a null for nothing. */
+const literalOr = (part: SQL | string): SQL =>
+  typeof part === "string" ? sql.raw(`'${part.replaceAll("'", "''")}'`) : part;

@@ -1,0 +1,91 @@
+/**
+ * Exact sums, averages and extremes of integers and decimals, as decimal text: SQLite adds decimals as doubles, refuses sums
+ * beyond 64 bits, and compares decimals that are kept as text by their letters. Registered by `functions.ts`, used by
+ * `dialect.ts`.
+ */
+import type { Database } from "better-sqlite3";
+import {
+  addDecimals,
+  compareDecimals,
+  divideDecimal,
+  normalDecimal,
+} from "../../../core/decimal.ts";
+
+/** Values with as many decimals as the column says are added as whole units; what does not fit that form, as text. */
+interface Total {
+  count: bigint;
+  units: bigint;
+  /** Units that are not in `units` yet: doubles are added faster than BigInts. */
+  pending: number;
+  others: string;
+  scale: number;
+}
+
+/** better-sqlite3's own types know neither the options nor the values of 64 bits. */
+type Aggregates = { aggregate(name: string, options: object): void };
+
+export function registerAggregates(database: Database): void {
+  const target = database as unknown as Aggregates;
+  const options = { deterministic: true, safeIntegers: true } as const;
+  const start = (): Total => ({ count: 0n, units: 0n, pending: 0, others: "0", scale: 0 });
+  target.aggregate("rowgate_sum", {
+    ...options,
+    start,
+    step: (total: Total, value: unknown, scale: bigint) => add(total, value, Number(scale)),
+    result: (total: Total) => (total.count === 0n ? null : sumOf(total)),
+  });
+  target.aggregate("rowgate_avg", {
+    ...options,
+    start: () => ({ total: start(), places: 0 }),
+    step(state: { total: Total; places: number }, value: unknown, scale: bigint, places: bigint) {
+      add(state.total, value, Number(scale));
+      state.places = Number(places);
+    },
+    result: ({ total, places }: { total: Total; places: number }) =>
+      total.count === 0n ? null : divideDecimal(sumOf(total), total.count, places),
+  });
+  for (const [name, sign] of [
+    ["rowgate_min", -1],
+    ["rowgate_max", 1],
+  ] as const) {
+    target.aggregate(name, {
+      ...options,
+      start: () => null,
+      step(best: string | null, value: unknown) {
+        const number = value === null ? null : decimalOf(value);
+        if (number === null) return best;
+        return best === null || compareDecimals(number, best) * sign > 0 ? number : best;
+      },
+      result: (best: string | null) => best,
+    });
+  }
+}
+
+function add(total: Total, value: unknown, scale: number): void {
+  if (value === null) return;
+  total.count++;
+  total.scale = Math.max(scale, 0);
+  if (scale >= 0 && typeof value === "bigint") {
+    total.units += scale === 0 ? value : value * 10n ** BigInt(scale);
+    return;
+  }
+  const units = scale >= 0 && typeof value === "number" ? Math.round(value * 10 ** scale) : NaN;
+  if (!Number.isSafeInteger(units)) {
+    total.others = addDecimals(total.others, decimalOf(value) ?? "0");
+    return;
+  }
+  const pending = total.pending + units;
+  if (Number.isSafeInteger(pending)) {
+    total.pending = pending;
+  } else {
+    total.units += BigInt(total.pending);
+    total.pending = units;
+  }
+}
+
+const sumOf = ({ units, pending, others, scale }: Total): string =>
+  addDecimals(normalDecimal(`${units + BigInt(pending)}e-${scale}`) ?? "0", others);
+
+/** A double counts as the fifteen digits that it surely keeps; what is no number counts as nothing. */
+const decimalOf = (value: unknown): string | null =>
+  normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));

@@ -1,0 +1,186 @@
+/**
+ * What SQLite says of its tables and of the columns of a query. It keeps no names of foreign keys, and says nothing of an
+ * expression's type. Called by `engine.ts`.
+ */
+import {
+  type Column,
+  derivedColumn,
+  type ForeignKey,
+  type Table,
+  type UniqueConstraint,
+} from "../../../core/column.ts";
+import { changesWith, type TableLinks } from "../changes-with.ts";
+import type { Connection } from "../engine.ts";
+import { typeFacts } from "./types.ts";
+
+interface ColumnRow {
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: number;
+  readonly dflt_value: string | null;
+  readonly pk: number;
+  /** 1: of a virtual table; 2 and 3: generated. */
+  readonly hidden: number;
+}
+
+/** A column that `query` found, as the driver tells it. */
+export interface QueryColumn {
+  readonly name: string;
+  readonly type: string | null;
+}
+
+export async function readTable(
+  connection: Connection,
+  schema: string | null,
+  name: string,
+): Promise<Table | null> {
+  const rows = async <T>(text: string, ...params: unknown[]): Promise<T[]> =>
+    (await connection.run(text, params, false)).rows as T[];
+
+  const [found] = await rows<{ type: string; name: string; without_rowid: number }>(
+    "select type, name, wr as without_rowid from pragma_table_list where schema = ? and name = ? collate nocase",
+    schema ?? "main",
+    name,
+  );
+  if (found === undefined || found.type === "shadow") return null;
+  const columnRows = await rows<ColumnRow>(
+    "select * from pragma_table_xinfo(?, ?)",
+    found.name,
+    schema ?? "main",
+  );
+  const shown = columnRows.filter((row) => row.hidden !== 1);
+  const keyRows = shown.filter((row) => row.pk > 0).sort((a, b) => a.pk - b.pk);
+  const identity = found.without_rowid === 0 ? await rowNumber(rows, found.name, keyRows) : null;
+  const primaryKey = keyRows.map((row) => row.name);
+  const self = identityOf(schema, found.name);
+  return {
+    kind: found.type === "view" ? "view" : "table",
+    schema,
+    name: found.name,
+    columns: new Map(
+      shown.map((row) => [row.name, tableColumn(row, found.type === "view", identity)]),
+    ),
+    primaryKey,
+    unique: [
+      ...(primaryKey.length > 0 ? [{ name: "primary key", columns: primaryKey }] : []),
+      ...(await uniqueIndexes(rows, found.name, schema)),
+    ],
+    foreignKeys: await foreignKeys(rows, found.name, schema),
+    transactional: true,
+    identity: self,
+    changesWith: changesWith(self, await linksOf(rows, schema)),
+  };
+}
+
+/** Names of tables and views of the main schema, without SQLite's own. */
+export async function readNames(connection: Connection): Promise<readonly string[]> {
+  const text =
+    "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name";
+  return (await connection.run(text, [], false)).rows.map((row) => String(row["name"]));
+}
+
+/** Columns as a query gives them: nothing is known of defaults, and everything may be null. */
+export function queryColumns(columns: readonly QueryColumn[]): readonly Column[] {
+  const seen = new Set<string>();
+  return columns.map(({ name, type }) => {
+    if (seen.has(name)) throw new Error(`The query gives two columns named "${name}"`);
+    seen.add(name);
+    return { name, ...typeFacts(type), nullable: true, hasDefault: false, generated: "none" };
+  });
+}
+
+/** The columns of a result, whatever their names are; those without a declared type are shown as they come. */
+export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
+  (fields as readonly QueryColumn[]).map(({ name, type }) =>
+    derivedColumn(name, typeFacts(type).type, { native: type ?? "", scale: typeFacts(type).scale }),
+  );
+
+type Rows = <T>(text: string, ...params: unknown[]) => Promise<T[]>;
+
+function tableColumn(row: ColumnRow, isView: boolean, identity: string | null): Column {
+  const isIdentity = row.name === identity;
+  return {
+    name: row.name,
+    ...typeFacts(row.type),
+    nullable: isView || (row.notnull === 0 && row.pk === 0),
+    hasDefault: isIdentity || row.dflt_value !== null,
+    generated: row.hidden > 1 ? "computed" : isIdentity ? "identity" : "none",
+  };
+}
+
+/** `INTEGER PRIMARY KEY` is the row's own number and has no index; `INTEGER PRIMARY KEY DESC` is not, and has one. */
+async function rowNumber(
+  rows: Rows,
+  table: string,
+  keys: readonly ColumnRow[],
+): Promise<string | null> {
+  if (keys.length !== 1 || keys[0]!.type.toUpperCase() !== "INTEGER") return null;
+  const indexes = await rows<{ origin: string }>("select origin from pragma_index_list(?)", table);
+  return indexes.some((index) => index.origin === "pk") ? null : keys[0]!.name;
+}
+
+async function uniqueIndexes(
+  rows: Rows,
+  table: string,
+  schema: string | null,
+): Promise<UniqueConstraint[]> {
+  const found = await rows<{ index: string; column: string | null }>(
+    `select l.name as "index", i.name as "column" from pragma_index_list(?, ?) as l, pragma_index_info(l.name, ?) as i
+      where l."unique" = 1 and l.origin <> 'pk' order by l.seq, i.seqno`,
+    table,
+    schema ?? "main",
+    schema ?? "main",
+  );
+  const columns = new Map<string, string[]>();
+  for (const row of found) {
+    const named = columns.get(row.index) ?? [];
+    // An expression has no column.
+    if (row.column !== null) named.push(row.column);
+    columns.set(row.index, named);
+  }
+  return [...columns].map(([name, named]) => ({ name, columns: named }));
+}
+
+async function foreignKeys(
+  rows: Rows,
+  table: string,
+  schema: string | null,
+): Promise<ForeignKey[]> {
+  const found = await rows<{ id: number; referenced: string; column: string }>(
+    'select id, "table" as referenced, "from" as "column" from pragma_foreign_key_list(?, ?) order by id, seq',
+    table,
+    schema ?? "main",
+  );
+  const keys = new Map<number, { referencedTable: string; columns: string[] }>();
+  for (const { id, referenced, column } of found) {
+    const key = keys.get(id) ?? { referencedTable: referenced, columns: [] };
+    key.columns.push(column);
+    keys.set(id, key);
+  }
+  return [...keys].map(([id, key]) => ({ name: `foreign key ${id + 1}`, ...key }));
+}
+
+/** Names differ in nothing but case here. */
+const identityOf = (schema: string | null, table: string): string =>
+  `${schema ?? "main"}.${table}`.toLowerCase();
+
+/** Foreign keys that change the rows which point at a changed one, and tables with triggers; a key never leaves its schema. */
+async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
+  const cascades = await rows<{ parent: string; child: string }>(
+    `select f."table" as parent, t.name as child
+      from pragma_table_list as t, pragma_foreign_key_list(t.name, t.schema) as f
+      where t.schema = ? and t.type = 'table'
+        and (f.on_delete not in ('NO ACTION', 'RESTRICT') or f.on_update not in ('NO ACTION', 'RESTRICT'))`,
+    schema ?? "main",
+  );
+  const triggers = await rows<{ name: string }>(
+    `select tbl_name as name from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger'`,
+  );
+  return {
+    links: cascades.map(({ parent, child }) => ({
+      from: identityOf(schema, parent),
+      to: identityOf(schema, child),
+    })),
+    triggered: new Set(triggers.map(({ name }) => identityOf(schema, name))),
+  };
+}

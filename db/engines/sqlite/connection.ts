@@ -1,0 +1,110 @@
+/**
+ * A connection over better-sqlite3. Its calls run at once, on the thread of the caller, so `run` resolves with what is
+ * there already. A busy database (another process writes) is waited for without holding up the thread. Made by `engine.ts`.
+ */
+import { setImmediate, setTimeout } from "node:timers/promises";
+import type { Database, Statement } from "better-sqlite3";
+import { limits } from "../../../core/limits.ts";
+import { showInteger } from "../../../core/values/integer-type.ts";
+import type { Connection, RawResult } from "../engine.ts";
+import type { RawRow } from "../../statements/dialect.ts";
+
+/** How long to wait before a busy database is asked again. */
+const busyDelayMs = 20;
+
+/** `release` is called once, when the connection ends; `database` may live on (in memory). */
+export function createConnection(database: Database, release: () => void): Connection {
+  const prepared = new Map<string, Statement<unknown[], RawRow>>();
+  let alive = true;
+
+  function statementOf(text: string, reuse: boolean): Statement<unknown[], RawRow> {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = database.prepare<unknown[], RawRow>(text);
+      if (!reuse) return statement;
+      if (prepared.size >= limits.statementShapesMax)
+        prepared.delete(prepared.keys().next().value!);
+      prepared.set(text, statement);
+    } else if (prepared.size > limits.statementShapesMax / 2) {
+      prepared.delete(text);
+      prepared.set(text, statement);
+    }
+    return statement;
+  }
+
+  function runNow(text: string, params: readonly unknown[], reuse: boolean): RawResult {
+    if (!alive) throw new Error("The database connection is not open");
+    const statement = statementOf(text, reuse);
+    if (statement.reader) {
+      const rows = statement.all(params as unknown[]);
+      return { rows, matched: rows.length, insertId: null };
+    }
+    return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
+  }
+
+  function end(): void {
+    if (!alive) return;
+    alive = false;
+    prepared.clear();
+    release();
+  }
+
+  return {
+    get alive() {
+      return alive;
+    },
+    runNow(text, params) {
+      try {
+        return runNow(text, params, true);
+      } catch (error) {
+        if (!isBusy(error) || database.inTransaction) throw error;
+        return null;
+      }
+    },
+    async run(text, params, reuse) {
+      for (;;) {
+        try {
+          return runNow(text, params, reuse);
+        } catch (error) {
+          // Inside a transaction the others wait for us: only its whole can be run again.
+          if (!isBusy(error) || database.inTransaction) throw error;
+        }
+        await setTimeout(busyDelayMs);
+      }
+    },
+    async native(text, params) {
+      if (!alive) throw new Error("The database connection is not open");
+      const statement = statementOf(text, false);
+      if (!statement.reader) return runNow(text, params, true);
+      const fields = statement.columns();
+      // As BigInts: the driver's doubles would lose the last digits of long integers.
+      const rows = statement.safeIntegers(true).all(params as unknown[]);
+      for (const row of rows) {
+        for (const [name, value] of Object.entries(row))
+          if (typeof value === "bigint") row[name] = showInteger(value, "number");
+      }
+      return { rows, matched: rows.length, insertId: null, fields };
+    },
+    async *stream(text, params, batchRows) {
+      let batch: RawRow[] = [];
+      for (const row of statementOf(text, false).iterate(params as unknown[])) {
+        batch.push(row);
+        if (batch.length < batchRows) continue;
+        yield batch;
+        batch = [];
+        // Other requests get their turn between two batches.
+        await setImmediate();
+      }
+      if (batch.length > 0) yield batch;
+    },
+    async close() {
+      end();
+    },
+    destroy: end,
+  };
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  (error.code === "SQLITE_BUSY" || error.code === "SQLITE_BUSY_RECOVERY");

@@ -1,0 +1,69 @@
+/**
+ * Formulas on SQLite, which has no decimals: one SQL function that computes a row's result with core's exact arithmetic. Its first
+ * argument says what to compute (`formulaCall`, printed by `dialect.ts`), the others are the row's values. Registered by
+ * `functions.ts`.
+ */
+import type { Database } from "better-sqlite3";
+import type { Column } from "../../../core/column.ts";
+import { divideDecimal, normalDecimal } from "../../../core/decimal.ts";
+import { compute, type FormulaTarget, parseFormula } from "../../../core/writes/formula.ts";
+import type { Formula } from "../../../core/writes/formula-tree.ts";
+
+/** A row whose result cannot be stored; `failure.ts` knows it. */
+export class FormulaFault extends Error {
+  readonly kind: "divisionByZero" | "outOfRange";
+
+  constructor(kind: FormulaFault["kind"]) {
+    super(`A formula's result: ${kind}`);
+    this.kind = kind;
+  }
+}
+
+/** The first argument: free of quotes. `scales`: digits behind the point of the values, null = any number. */
+export function formulaCall(
+  { text }: Formula,
+  { type, range, precision, scale }: Column,
+  scales: readonly (number | null)[],
+): string {
+  const bounds = range && { min: String(range.min), max: String(range.max) };
+  return JSON.stringify({ text, type, bounds, precision, scale, scales });
+}
+
+interface Call {
+  readonly formula: Formula;
+  readonly target: FormulaTarget;
+  readonly scales: readonly (number | null)[];
+}
+
+export function registerFormulas(database: Database): void {
+  const known = new Map<string, Call>();
+  const options = { deterministic: true, varargs: true, safeIntegers: true } as const;
+  database.function("rowgate_formula", options, (first: unknown, ...values: unknown[]) => {
+    const text = String(first);
+    const call = known.get(text) ?? readCall(text);
+    known.set(text, call);
+    const { formula, target, scales } = call;
+    const computed = compute(formula, target, (name) => {
+      const at = formula.names.indexOf(name);
+      return decimalOf(values[at], scales[at] ?? null);
+    });
+    if (!computed.ok) throw new FormulaFault(computed.fault);
+    return computed.value;
+  });
+}
+
+function readCall(text: string): Call {
+  const { bounds, scales, ...target } = JSON.parse(text);
+  const parsed = parseFormula(target.text);
+  if (!parsed.ok) throw new Error("The formula cannot be read");
+  const range = bounds && { min: BigInt(bounds.min), max: BigInt(bounds.max) };
+  return { formula: parsed.formula, target: { ...target, range }, scales };
+}
+
+/** A double counts as the fifteen digits that it surely keeps, rounded to those of its column. */
+function decimalOf(value: unknown, scale: number | null): string | null {
+  if (value === null) return null;
+  const digits = normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));
+  if (digits === null) throw new Error("A column of the formula holds what is no number");
+  return scale === null ? digits : divideDecimal(digits, 1n, scale);
+}

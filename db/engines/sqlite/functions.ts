@@ -1,0 +1,95 @@
+/**
+ * SQL functions that SQLite lacks: matching beyond ASCII, and exact decimals kept as text. Registered on every
+ * connection by `connection.ts`, used by `dialect.ts`.
+ */
+import type { Database } from "better-sqlite3";
+import { registerAggregates } from "./aggregates.ts";
+import { registerFormulas } from "./formulas.ts";
+import { addDecimals, normalDecimal } from "../../../core/decimal.ts";
+
+export function registerFunctions(database: Database): void {
+  const pure = { deterministic: true } as const;
+  database.function("rowgate_like", pure, (text: unknown, pattern: unknown) => {
+    if (text === null || pattern === null) return null;
+    return matchesLike(String(text).toLowerCase(), String(pattern).toLowerCase()) ? 1 : 0;
+  });
+  database.function("rowgate_decimal_key", pure, (value: unknown) =>
+    value === null ? null : decimalKey(String(value)),
+  );
+  database.function("rowgate_decimal_add", pure, (left: unknown, right: unknown) => {
+    if (left === null || right === null) return null;
+    const number = normalDecimal(String(left));
+    if (number === null) throw new Error("The column holds a text that is no number");
+    return addDecimals(number, String(right));
+  });
+  registerAggregates(database);
+  registerFormulas(database);
+}
+
+/**
+ * SQL's LIKE with a backslash as escape character. Goes back to the last `%` alone, so that a hostile pattern takes
+ * the product of the two lengths at most.
+ */
+export function matchesLike(text: string, pattern: string): boolean {
+  const characters = [...text];
+  const wanted = patternItems(pattern);
+  let at = 0;
+  let item = 0;
+  let restartItem = -1;
+  let restartAt = 0;
+  while (at < characters.length) {
+    const expected = wanted[item];
+    if (expected === anyText) {
+      restartItem = ++item;
+      restartAt = at;
+    } else if (expected === anyCharacter || expected === characters[at]) {
+      at++;
+      item++;
+    } else if (restartItem >= 0) {
+      item = restartItem;
+      at = ++restartAt;
+    } else {
+      return false;
+    }
+  }
+  while (wanted[item] === anyText) item++;
+  return item === wanted.length;
+}
+
+const anyText = Symbol("%");
+const anyCharacter = Symbol("_");
+
+function patternItems(pattern: string): (string | symbol)[] {
+  const items: (string | symbol)[] = [];
+  let escaped = false;
+  for (const character of pattern) {
+    if (escaped || (character !== "\\" && character !== "%" && character !== "_")) {
+      items.push(character);
+      escaped = false;
+    } else if (character === "\\") {
+      escaped = true;
+    } else {
+      items.push(character === "%" ? anyText : anyCharacter);
+    }
+  }
+  return items;
+}
+
+/** A text that sorts (by code unit) as the number does; null for a text that is no number. */
+export function decimalKey(text: string): string | null {
+  const decimal = normalDecimal(text);
+  if (decimal === null) return null;
+  if (decimal === "0") return "1";
+  const negative = decimal.startsWith("-");
+  const [whole = "", fraction = ""] = (negative ? decimal.slice(1) : decimal).split(".");
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const exponent = String(exponentBias + digits.length - fraction.length).padStart(6, "0");
+  if (!negative) return `2${exponent}${digits.replace(/0+$/, "")}`;
+  // Among negative numbers more is less: every digit is turned round, and more digits come first.
+  const turned = `${exponent}${digits.replace(/0+$/, "")}`.replace(/\d/g, (digit) =>
+    String(9 - Number(digit)),
+  );
+  return `0${turned}~`;
+}
+
+const exponentBias = 500_000;

@@ -1,0 +1,167 @@
+/**
+ * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
+ * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
+ */
+import { type Column, derivedColumn } from "../../core/column.ts";
+import { invalidParameter } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { Row } from "../../core/ports.ts";
+import type { Native, Statement } from "../../core/statement.ts";
+import { arithmeticOf } from "../../core/values/arithmetic.ts";
+import { showFloat } from "../../core/values/float-type.ts";
+import { doubleDigits } from "../../core/values/numbers.ts";
+import type { Dialect, RawRow } from "./dialect.ts";
+import { print, type Printed } from "./print.ts";
+import { type Printable, type Shape, shapeOf } from "./shape.ts";
+import type { Decode } from "./dialect.ts";
+
+export interface Compiled {
+  readonly text: string;
+  readonly params: unknown[];
+  /** Whether the text is worth being kept prepared. */
+  readonly reuse: boolean;
+  /** Turns the driver's rows into the rows that answers show, in place. */
+  readonly decode: (rows: RawRow[]) => Row[];
+}
+
+export type Compile = (statement: Statement) => Compiled;
+
+interface Kept extends Printed {
+  readonly decode: (rows: RawRow[]) => Row[];
+}
+
+/**
+ * A long IN must not be kept: the plan that PostgreSQL made for it while the table was empty would be used on, and compares every row with
+ * every value (an import of 100,000 rows took minutes). Longer texts of other kinds are seldom the same twice, but for writes of single
+ * rows and the INSERTs of an import.
+ */
+const reusableParamsMax = 32;
+
+/**
+ * A compiler with its own store of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
+ * names with a NUL character, and (as faults of the request) more parameters than the engine takes and marks that it cannot read.
+ */
+export function createCompiler(
+  dialect: Dialect,
+  shapesMax: number = limits.statementShapesMax,
+): Compile {
+  const kept = new Map<string, Kept>();
+  return (statement) => {
+    if (statement.kind === "native") return compileNative(dialect, statement);
+    const shape = shapeOf(statement);
+    let printed = kept.get(shape.key);
+    if (printed === undefined) {
+      printed = {
+        ...print(dialect, statement, shape),
+        decode: decoderOf(dialect, answeredColumns(statement)),
+      };
+      if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
+      kept.set(shape.key, printed);
+    } else if (kept.size > shapesMax / 2) {
+      // Moves the text behind the others, so that the first in the map is the one unused for longest.
+      kept.delete(shape.key);
+      kept.set(shape.key, printed);
+    }
+    return {
+      text: printed.text,
+      params: bindAll(dialect, shape, printed.order),
+      reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
+      decode: printed.decode,
+    };
+  };
+}
+
+const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
+
+/** The columns of its rows are known when they are there: `db.ts` decodes them. */
+function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
+  // Where placeholders have numbers, a value that stands in several places is one parameter: its type is found out once.
+  const isNumbered = dialect.placeholder(0) !== dialect.placeholder(1);
+  const text = texts.reduce(
+    (before, after, at) =>
+      before + dialect.placeholder(isNumbered ? order[at - 1]! : at - 1) + after,
+  );
+  const sent = isNumbered ? values : order.map((place) => values[place]!);
+  const params = sent.map(({ type, value }) =>
+    value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
+  );
+  return { text, params, reuse: true, decode: (rows) => rows as Row[] };
+}
+
+function bindAll(
+  dialect: Dialect,
+  { values, columns }: Shape,
+  order: readonly number[],
+): unknown[] {
+  const params: unknown[] = [];
+  for (const place of order) {
+    const value = values[place]!;
+    const column = columns[place]!;
+    if (value === null || column === null) params.push(value);
+    else if (column.markOf === undefined) params.push(dialect.bind(column, value));
+    else params.push(boundMark(dialect, column.markOf, String(value)));
+  }
+  return params;
+}
+
+/** A mark comes from a client, who may have made it up. */
+function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
+  const bound = marks.bind(column, mark);
+  if (bound === undefined)
+    throw invalidParameter(`The cursor holds no value of the column "${column.name}"`);
+  return bound;
+}
+
+function answeredColumns(statement: Printable): readonly Column[] {
+  switch (statement.kind) {
+    case "count":
+    case "estimate":
+      return [];
+    case "select":
+      return statement.columns;
+    case "ask":
+      return statement.query.columns;
+    case "calculate":
+      return [];
+    case "aggregate":
+      return statement.outputs.map(({ result }) => result);
+    default:
+      return statement.returning;
+  }
+}
+
+/**
+ * A count is a number whatever `decimals` says. The last digits of a floating point sum depend on the order in which an engine
+ * adds, so fifteen are shown.
+ */
+function computedDecoder(column: Column): Decode | null {
+  if (column.isComputed !== true) return null;
+  const { isExact, isWhole } = arithmeticOf(column);
+  if (!isExact) return (raw) => showFloat(Number(raw).toPrecision(doubleDigits));
+  return isWhole ? Number : null;
+}
+
+/** Turns rows of these columns into JSON values, in place. */
+export function decoderOf(dialect: Dialect, columns: readonly Column[]): (rows: RawRow[]) => Row[] {
+  const names: string[] = [];
+  const decoders: Decode[] = [];
+  for (const column of columns) {
+    const decode =
+      column.markOf === undefined
+        ? (computedDecoder(column) ?? dialect.decode(column))
+        : dialect.marks.decode;
+    if (decode === null) continue;
+    names.push(column.name);
+    decoders.push(decode);
+  }
+  return (rows) => {
+    for (const row of rows) {
+      for (let at = 0; at < names.length; at++) {
+        const name = names[at]!;
+        const raw = row[name];
+        if (raw !== null) row[name] = decoders[at]!(raw);
+      }
+    }
+    return rows as Row[];
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * What the engines' SQL differs in: how the pieces of a statement are printed, and how values travel. Each engine's folder implements it, and
+ * statements are compiled over it without knowing which one it is.
+ */
+import type { SQL } from "drizzle-orm/sql/sql";
+import type { Column } from "../../core/column.ts";
+import type { Json } from "../../core/json.ts";
+import type { AggregateFunction, Scalar } from "../../core/statement.ts";
+import type { Formula } from "../../core/writes/formula-tree.ts";
+
+/** A row as the driver gives it. */
+export type RawRow = Record<string, unknown>;
+
+/** From the driver's value (never null) to the JSON value. */
+export type Decode = (raw: unknown) => Json;
+
+/** What the planner expects. */
+export interface Estimates {
+  /** The statement that explains the SELECT. */
+  explain(select: SQL): SQL;
+  /** A whole number, from the explanation's rows. */
+  read(rows: readonly RawRow[]): number;
+}
+
+/**
+ * Where a row stands in the order of a column, as a text that tells all that the order looks at: a client brings it back to
+ * go on from there. The column is never the mark itself but the one that it is of.
+ */
+export interface Marks {
+  /** What is compared, in the order that `sort` makes of the column; null where the row is among the nulls. */
+  term(column: Column, name: SQL): SQL;
+  /** The term as the driver must give it. */
+  output(column: Column, term: SQL): SQL;
+  /** The mark's text, from what the driver gives; null where it is that already. */
+  readonly decode: ((raw: unknown) => string) | null;
+  param(column: Column, placeholder: SQL): SQL;
+  /** The text as the driver must get it. Undefined when it is none that `output` gives, as far as that can be told without the server. */
+  bind(column: Column, mark: string): unknown;
+}
+
+/** A column of a formula by its name. */
+export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
+
+/** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
+export interface Dialect {
+  readonly quote: '"' | "`";
+  /** `index` counts from 0. */
+  placeholder(index: number): string;
+  /** The placeholder of a value that is compared with or stored in the column, with the cast that it needs. */
+  param(column: Column, placeholder: SQL): SQL;
+  /** The value as the driver must get it for that placeholder. Never called with null. */
+  bind(column: Column, value: Exclude<Scalar, null>): unknown;
+  /** A selected column: `name` itself, or an expression (it gets the column's name as alias). Also used after RETURNING. */
+  output(column: Column, name: SQL): SQL;
+  /** From the driver's value (never null) to the JSON value; null when it is that already. */
+  decode(column: Column): Decode | null;
+  /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
+  textOf(column: Column, name: SQL): SQL | null;
+  /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
+  concat(parts: readonly (SQL | string)[]): SQL;
+  /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
+  like(
+    text: SQL,
+    pattern: SQL,
+    options: { column: Column; ignoreCase: boolean; ascii: boolean },
+  ): SQL;
+  /**
+   * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded
+   * to the scale of `result`, halves away from zero. The column itself, as groups are made by it, where the function is null.
+   */
+  aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL;
+  /** How the planner is asked for the rows of a count, where it can be. */
+  readonly estimate?: Estimates;
+  readonly marks: Marks;
+  /** An ORDER BY term with nulls smallest. */
+  sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
+  /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */
+  add(column: Column, name: SQL, delta: SQL): SQL;
+  /**
+   * What the formula makes of a row: exact, rounded once, halves away from zero, to the digits of `target`. `operand` gives a column
+   * that the formula names, and how to write it.
+   */
+  formula(formula: Formula, target: Column, operand: FindOperand): SQL;
+  /** Right side of a `stamp` assignment (see statement.ts). */
+  stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL;
+  /**
+   * How the column, or a value for it, enters a comparison, where that is not itself. `term` is `name` for the column,
+   * else the placeholder as `param` printed it.
+   */
+  comparand?(column: Column, term: SQL, name: SQL): SQL;
+  /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
+  limit(limit: SQL | null, offset: SQL): SQL;
+  /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */
+  readonly returning: boolean;
+  /** True: SELECT … FOR UPDATE exists. */
+  readonly rowLocks: boolean;
+  /** Most parameters of one statement. */
+  readonly paramsMax: number;
+}
