@@ -1,6 +1,6 @@
 /**
  * `/jobs-board`: what an operator sees of the jobs in a browser, with the token of JOBS_BOARD_TOKEN. Nothing can be changed there, so only GET
- * passes, whatever else the board knows. The board itself (`open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
+ * passes, whatever else the board knows. The board itself (`start/open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
  */
 import type { Context, Hono } from "hono";
 import { auth } from "hono/utils/basic-auth";

@@ -1,6 +1,6 @@
 /**
  * core's `Workbooks` where there are no threads: an upload is looked through beside the request that brought it, with the reader's own limits on
- * everything that a file can make large, and an end to its time. Made by `app/edge/request-parts.ts`.
+ * everything that a file can make large, and an end to its time.
  */
 import { invalidFile } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";

@@ -7,7 +7,7 @@ import type { Column } from "../../core/column.ts";
 import type { Entity, ImportPlan } from "../../core/entity.ts";
 import type { FieldErrors } from "../../core/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import { fieldValue } from "../../core/jobs/import-values.ts";
+import { fieldValue } from "./field-value.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Cell, NewId, Row } from "../../core/ports.ts";
 import { newKey } from "../../core/writes/record.ts";

@@ -1,8 +1,8 @@
-/** The rows of a workbook in batches. Called by `open-rows.ts` and, in the thread that it starts, by `rows-thread.ts`. */
+/** The rows of a workbook in batches. */
 import type { OpenWorkbook } from "../workbook/open-workbook.ts";
 import type { FileRow } from "./judge-rows.ts";
 
-export interface RowsPlace {
+export interface RowsFile {
   /** The workbook, a file of this machine. */
   readonly path: string;
   /** Of that file. */

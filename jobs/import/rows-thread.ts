@@ -1,11 +1,11 @@
 /**
- * The thread in which the rows of an import are read: it says the headings, then answers each question with a batch. Started by `open-rows.ts`.
+ * The thread in which the rows of an import are read: it says the headings, then answers each question with a batch.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 import type { FileRow } from "./judge-rows.ts";
-import { type RowsPlace, rowBatches } from "./row-batches.ts";
+import { type RowsFile, rowBatches } from "./row-batches.ts";
 
 /** `first` begins anew. */
 export type ToRowsThread = "first" | "next";
@@ -28,7 +28,7 @@ export interface RowsRefusal {
 type Said = OpenedRows | RowsAnswer | RowsRefusal;
 
 const port = parentPort!;
-const { path, bytesMax, batchRows } = workerData as RowsPlace;
+const { path, bytesMax, batchRows } = workerData as RowsFile;
 const say = (message: Said): void => port.postMessage(message);
 
 async function saying(work: () => Promise<Said>): Promise<void> {

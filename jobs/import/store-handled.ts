@@ -1,6 +1,6 @@
 /**
  * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
- * handler refuses it, or leaves data that the rules refuse, that row alone is undone. Called by `store-rows.ts`.
+ * handler refuses it, or leaves data that the rules refuse, that row alone is undone.
  */
 import type { Caller } from "../../core/callers/caller.ts";
 import type { Column } from "../../core/column.ts";

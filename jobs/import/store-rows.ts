@@ -1,6 +1,6 @@
 /**
  * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Rows whose event has
- * handlers are stored one by one (`store-handled.ts`). Called by `commit.ts`.
+ * handlers are stored one by one (`store-handled.ts`).
  */
 import type { Column } from "../../core/column.ts";
 import { AppError } from "../../core/errors.ts";

@@ -1,11 +1,10 @@
 /**
  * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file.
- * Made by `app/open-jobs.ts`.
  */
-import { Worker } from "node:worker_threads";
 import { invalidFile } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { Files, Workbooks, WorkbookSketch } from "../../core/ports.ts";
+import { startThread } from "../thread/start-thread.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
@@ -15,15 +14,16 @@ export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {
     inspect: (key, options) =>
-      inTurn(() => withLocalCopy({ files, key }, (path) => inspectApart({ path, ...options }))),
+      inTurn(() => withLocalCopy({ files, key }, (path) => inspectInThread({ path, ...options }))),
     blank: blankWorkbook,
   };
 }
 
-function inspectApart(workerData: Inspection): Promise<WorkbookSketch> {
-  const thread = new Worker(new URL("./inspect-thread.ts", import.meta.url), {
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: limits.uploadThreadHeapMb },
+function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
+  const thread = startThread(new URL("./inspect-thread.ts", import.meta.url), {
+    data: inspection,
+    heapMb: limits.uploadThreadHeapMb,
+    hasTimeout: true,
   });
   return new Promise<WorkbookSketch>((resolve, reject) => {
     const timer = setTimeout(

@@ -1,6 +1,6 @@
 /**
  * The rows of a sheet, while its XML is inflated: pieces of text go into the scanner, whole rows come out, and nothing else is kept. What stands behind
- * the rows (merged cells, filters) is looked at only to see that the part is whole. Called by `open-workbook.ts`.
+ * the rows (merged cells, filters) is looked at only to see that the part is whole.
  */
 import { columnInRow, sheetRowsMax } from "./cell-reference.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
