@@ -5,6 +5,7 @@
 import type { ProjectConfig } from "../../core/config/read.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/limits.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
@@ -50,7 +51,7 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
       if (queue === null) throw new Error("There was no hook to open a queue for");
-      await inTime(queue.add(withoutHeaders(call, headersOf(call.place))));
+      await keptInTime(queue.add(withoutHeaders(call, headersOf(call.place))));
     } catch (error) {
       const { requestId, label: hook } = call;
       const message =
@@ -102,16 +103,10 @@ async function openQueue(
 }
 
 /** An answer waits no longer than this for its hooks to be kept. */
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const overdue = new Promise<never>((_, reject) => {
-    const late = () => reject(new Error("The queue of the hooks does not answer"));
-    timer = setTimeout(late, limits.jobTimeoutMs);
+const keptInTime = (adding: Promise<void>): Promise<void> =>
+  withTimeout(adding, {
+    timeoutMs: limits.jobTimeoutMs,
+    onTimeout: () => {
+      throw new Error("The queue of the hooks does not answer");
+    },
   });
-  try {
-    await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
-}

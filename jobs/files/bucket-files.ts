@@ -5,6 +5,7 @@
 import { notFound, unavailable } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { FileInfo, Files } from "../../core/ports.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";
 import { elementsIn, textIn } from "./bucket/answers.ts";
 import { type BucketAddress, createBucketClient } from "./bucket/client.ts";
@@ -59,7 +60,7 @@ export function createBucketFiles({ prefix, ...address }: BucketOptions): Files 
         await answer.body?.cancel();
         throw unavailable("The files are out of reach", new Error("The bucket knows no ranges"));
       }
-      return watched(answer);
+      return bodyOf(answer);
     },
     async remove(key) {
       await client.ask({ method: "DELETE", key: nameOf(key) });
@@ -91,16 +92,16 @@ function detailsIn(headers: Headers): Omit<FileInfo, "key"> {
 }
 
 /** The body; ends with `unavailable` when nothing comes for `limits.bucketIdleMs`, or less comes than was promised. */
-function watched(answer: Response): ReadableStream<Bytes> {
+function bodyOf(answer: Response): ReadableStream<Bytes> {
   const reader = (answer.body ?? new Blob([]).stream()).getReader();
   let missing = Number(answer.headers.get("content-length"));
   return new ReadableStream<Bytes>(
     {
       async pull(controller) {
-        const step = await inTime(reader.read());
+        const step = await next();
         missing -= step.value?.byteLength ?? 0;
         if (!step.done) return controller.enqueue(step.value as Bytes);
-        if (missing > 0) throw broken(new Error(`${missing} bytes are missing`));
+        if (missing > 0) throw brokenOff(new Error(`${missing} bytes are missing`));
         controller.close();
       },
       cancel: (reason) => reader.cancel(reason),
@@ -108,20 +109,19 @@ function watched(answer: Response): ReadableStream<Bytes> {
     { highWaterMark: 0 },
   );
 
-  async function inTime<T>(reading: Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const overdue = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error("Nothing came in time")), limits.bucketIdleMs);
-    });
+  async function next() {
     try {
-      return await Promise.race([reading, overdue]);
+      return await withTimeout(reader.read(), {
+        timeoutMs: limits.bucketIdleMs,
+        onTimeout: () => {
+          throw new Error("Nothing came in time");
+        },
+      });
     } catch (error) {
       void reader.cancel(error).catch(() => undefined);
-      throw broken(error);
-    } finally {
-      clearTimeout(timer);
+      throw brokenOff(error);
     }
   }
 }
 
-const broken = (cause: unknown) => unavailable("The file broke off", cause);
+const brokenOff = (cause: unknown) => unavailable("The file broke off", cause);

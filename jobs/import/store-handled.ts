@@ -20,6 +20,7 @@ import {
   updateAudit,
 } from "../../core/writes/record.ts";
 import type { Assignment, Scalar } from "../../core/statement.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
 
 export interface HandledRows {
@@ -141,29 +142,17 @@ function ruled<T>(check: () => T): T {
 }
 
 /** A handler that never ends must hold neither the transaction nor the end of the job. */
-async function inTime(
+const inTime = (
   work: Promise<void>,
   { signal, rowIndex }: { signal: AbortSignal; rowIndex: number },
-): Promise<void> {
-  let stop = (): void => {};
-  const ended = new Promise<never>((_, reject) => {
-    const overdue = `Nothing was stored: the handlers of row ${rowIndex} took too long`;
-    const timer = setTimeout(() => reject(unavailable(overdue)), limits.importHandlersMs);
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    stop = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    };
+): Promise<void> =>
+  withTimeout(work, {
+    signal,
+    timeoutMs: limits.importHandlersMs,
+    onTimeout: () => {
+      throw unavailable(`Nothing was stored: the handlers of row ${rowIndex} took too long`);
+    },
   });
-  try {
-    await Promise.race([work, ended]);
-  } finally {
-    stop();
-    // What it still says has no one to hear it.
-    work.catch(() => undefined);
-  }
-}
 
 /** Lines that say which row of which job they are about. */
 function logOf(log: Log, about: object): Log {

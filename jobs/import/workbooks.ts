@@ -9,6 +9,7 @@ import { blankWorkbook } from "./blank-workbook.ts";
 import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
+import { withReadTimeout } from "./read-timeout.ts";
 
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
@@ -25,11 +26,7 @@ function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
     heapMb: limits.uploadThreadHeapMb,
     hasTimeout: true,
   });
-  return new Promise<WorkbookSketch>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(invalidFile("The file takes too long to read")),
-      limits.uploadReadMs,
-    );
+  const sketched = new Promise<WorkbookSketch>((resolve, reject) => {
     thread.on("message", ({ sketch, refusal }: FromInspection) => {
       if (sketch) resolve(sketch);
       else reject(invalidFile(refusal));
@@ -38,11 +35,9 @@ function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
       const isTooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       reject(isTooLarge ? invalidFile("The file takes too much memory to read") : error);
     });
-    thread.on("exit", () => {
-      clearTimeout(timer);
-      reject(new Error("The thread that reads an upload has ended"));
-    });
-  }).finally(() => thread.terminate());
+    thread.on("exit", () => reject(new Error("The thread that reads an upload has ended")));
+  });
+  return withReadTimeout(sketched).finally(() => thread.terminate());
 }
 
 /** Runs no more than so many at a time; the others wait. */

@@ -7,6 +7,7 @@ import { AppError } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { Json } from "../../core/json.ts";
 import type { Log, Run, RunJob } from "../../core/ports.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import { startThread } from "./start-thread.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
@@ -108,9 +109,10 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     thread = null;
     const exited = new Promise((resolve) => closing.once("exit", resolve));
     closing.postMessage({ type: "close" } satisfies ToThread);
-    const timer = setTimeout(() => void closing.terminate(), closeTimeoutMs);
-    await exited;
-    clearTimeout(timer);
+    await withTimeout(exited, {
+      timeoutMs: closeTimeoutMs,
+      onTimeout: () => closing.terminate(),
+    });
   }
 
   return { runJob, close };

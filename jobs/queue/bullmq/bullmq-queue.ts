@@ -2,12 +2,12 @@
  * core's `Queue` over BullMQ: what the service needs of it. Jobs stand in Redis or PostgreSQL, `rowgate worker` processes run them
  * (`bullmq-worker.ts`). Every call fails within a second when that server is away or silent.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import type { Job as BullJob } from "bullmq";
 import { AppError, unavailable } from "../../../core/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/limits.ts";
 import type { Json } from "../../../core/json.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
 import type { Job, JobProgress, JobRecord, Queue } from "../../../core/ports.ts";
 import { errorOf } from "./failure-reason.ts";
 import { type BullmqServer, openServerQueue, type ServerQueue } from "./bullmq-server.ts";
@@ -55,7 +55,7 @@ export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqO
 
   return {
     add: (job) =>
-      asked(async () => {
+      answerOf(async () => {
         const queue = await queueOf();
         if (!server.keepsJobs()) throw new Error("The server of the jobs may throw them away");
         const { id, request, ...data } = job;
@@ -71,22 +71,20 @@ export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqO
         });
       }),
     find: (id) =>
-      asked(async () => {
+      answerOf(async () => {
         const job = await (await queueOf()).getJob(id);
         return job ? recordOf(job) : null;
       }),
     cancel: (id) =>
-      asked(async () => {
+      answerOf(async () => {
         const job = await (await queueOf()).getJob(id);
         if (!job || job.finishedOn !== undefined) return;
         await job.updateData({ ...job.data, cancelledAtMs: Date.now() });
       }),
     async close() {
       const queue = await opening?.catch(() => null);
-      await Promise.race([
-        queue?.close().catch(() => undefined),
-        pause(closeTimeoutMs, undefined, { ref: false }),
-      ]);
+      const closed = Promise.resolve(queue?.close()).catch(() => undefined);
+      await withTimeout(closed, { timeoutMs: closeTimeoutMs, onTimeout: () => undefined });
       await server.close();
     },
   };
@@ -98,22 +96,18 @@ export function jobOf(job: BullmqJob): Job {
   return { ...data, id: job.id!, request: JSON.parse(request) as Job["request"] };
 }
 
-/** The outcome, or `unavailable` after a moment. */
-async function asked<T>(ask: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const overdue = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error("The server of the jobs does not answer")),
-      limits.jobTimeoutMs,
-    );
-  });
+/** The answer of the server, or `unavailable` when it fails or takes too long. */
+async function answerOf<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await Promise.race([ask(), overdue]);
+    return await withTimeout(ask(), {
+      timeoutMs: limits.jobTimeoutMs,
+      onTimeout: () => {
+        throw new Error("The server of the jobs does not answer");
+      },
+    });
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw unavailable("The queue of the jobs is out of reach", error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from "bullmq";
 import { limits } from "../../../core/limits.ts";
 import type { Log } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
 /** Milliseconds for opening a connection, or waiting for a free one, and for one call. */
@@ -67,7 +68,7 @@ export async function openDatabaseServer(
     keepsJobs: () => true,
     async close() {
       const closed = Promise.allSettled([...connections].map((connection) => connection.close()));
-      await Promise.race([closed, pause(closeTimeoutMs, undefined, { ref: false })]);
+      await withTimeout(closed, { timeoutMs: closeTimeoutMs, onTimeout: () => undefined });
     },
   };
 }

@@ -3,6 +3,7 @@ import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../../../core/limits.ts";
 import type { Log } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
 import { keyPrefix } from "./bullmq-queue.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
@@ -36,7 +37,7 @@ export async function openRedisServer(
 
 /** For what answers within a request: fails at once when the server is away, and queues nothing. */
 function connectService(url: string): Redis {
-  return listened(
+  return withErrorListener(
     new Redis(url, {
       ...options,
       enableOfflineQueue: false,
@@ -48,11 +49,11 @@ function connectService(url: string): Redis {
 
 /** For a worker: waits for the server as long as it takes. */
 export function connectWorker(url: string): Redis {
-  return listened(new Redis(url, { ...options, maxRetriesPerRequest: null }));
+  return withErrorListener(new Redis(url, { ...options, maxRetriesPerRequest: null }));
 }
 
 /** Without a listener an error would end the process; whoever sends a command hears of it. */
-function listened(redis: Redis): Redis {
+function withErrorListener(redis: Redis): Redis {
   redis.on("error", () => undefined);
   return redis;
 }
@@ -77,9 +78,9 @@ async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
   const looked = new Promise<void>((resolve, reject) => {
     redis.on("ready", () => void look().then(resolve, resolve));
     first?.then(resolve, reject);
-    setTimeout(resolve, limits.connectTimeoutMs / 5).unref?.();
   });
-  await looked;
+  const timeoutMs = limits.connectTimeoutMs / 5;
+  await withTimeout(looked, { timeoutMs, onTimeout: () => undefined });
   if (fault !== null) throw new Error(fault);
   return { keepsJobs: () => fault === null };
 }

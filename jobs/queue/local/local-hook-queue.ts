@@ -1,5 +1,5 @@
 /**
- * Hooks that nobody waits for, kept in files by installations without a server for jobs: each call is a small file from the moment that it is
+ * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from the moment that it is
  * added until it was made or is given up. One process at a time may use them.
  */
 import {
@@ -10,6 +10,8 @@ import {
 } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/limits.ts";
 import type { Files, HookCall, Log } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import { createTaskList } from "./task-list.ts";
 
 export interface LocalHookQueueOptions {
   readonly files: Files;
@@ -18,7 +20,7 @@ export interface LocalHookQueueOptions {
 }
 
 /** What a call's file holds. */
-interface Kept {
+interface StoredCall {
   readonly call: HookCall;
   readonly addedAtMs: number;
   /** Those that failed. */
@@ -29,126 +31,110 @@ const folder = "hooks/";
 /** Files that could not be read are looked for again after this time. */
 const readAgainMs = 5_000;
 
-const keyOf = ({ call }: Kept): string => `${folder}${call.id}.json`;
+const keyOf = ({ call }: StoredCall): string => `${folder}${call.id}.json`;
 
+/** Nothing is read, and no call made, before `start`. */
 export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOptions): HookQueue {
-  /** Calls that are neither made nor given up. */
+  /** Ids of calls that are neither made nor given up. */
   const known = new Set<string>();
-  const waiting: Kept[] = [];
-  const running = new Set<Promise<void>>();
-  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const tasks = createTaskList<StoredCall>({ atOnce: limits.hookCallsAtOnceMax, perform });
   const stop = new AbortController();
-  let isStarted = false;
   let isStopping = false;
 
-  const save = (kept: Kept) => files.write(keyOf(kept), [Buffer.from(JSON.stringify(kept))]);
-
-  function pump(): void {
-    if (!isStarted) return;
-    while (running.size < limits.hookCallsAtOnceMax && !stop.signal.aborted) {
-      const kept = waiting.shift();
-      if (kept === undefined) return;
-      const work = perform(kept).finally(() => {
-        running.delete(work);
-        pump();
-      });
-      running.add(work);
-    }
-  }
-
-  async function perform(kept: Kept): Promise<void> {
-    const { call } = kept;
+  async function perform(stored: StoredCall): Promise<void> {
+    const { call } = stored;
     const failure = await makeCall(call, stop.signal);
     // What the end of the process broke off is the next one's to make.
     if (failure !== null && stop.signal.aborted) return;
-    const tries = kept.tries + 1;
+    const tries = stored.tries + 1;
     const triesMax = limits.hookTriesMax;
-    if (failure === null || isGivenUp(log, call, { ...failure, tries, triesMax }))
-      return forget(kept);
-    const failed = { ...kept, tries };
+    if (failure === null || isGivenUp(log, call, { ...failure, tries, triesMax })) {
+      known.delete(call.id);
+      return remove(files, stored, log);
+    }
+    const failed = { ...stored, tries };
     // Without it, a restart only begins to count anew.
-    await save(failed).catch(() => undefined);
-    later(() => {
-      waiting.push(failed);
-      pump();
-    }, retryDelayMs(tries));
+    await save(files, failed).catch(() => undefined);
+    tasks.addLater(failed, retryDelayMs(tries));
   }
 
-  async function forget(kept: Kept): Promise<void> {
-    known.delete(kept.call.id);
-    await files.remove(keyOf(kept)).catch((error: unknown) => {
-      const { requestId, label: hook } = kept.call;
-      log.warn({ err: error, requestId, hook }, "A hook is done, and a restart will call it again");
-    });
-  }
-
-  function later(work: () => void, delayMs: number): void {
-    if (isStopping) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
-    }, delayMs);
-    timers.add(timer);
-  }
-
-  /** What earlier processes left. */
   async function readAll(): Promise<void> {
-    const found: Kept[] = [];
     try {
-      for await (const { key } of files.list(folder)) {
-        const kept = await readKept(files, key);
-        if (!kept) log.warn({ file: key }, "The file of a hook cannot be read");
-        else if (!known.has(kept.call.id)) found.push(kept);
-      }
+      const isKnown = ({ call }: StoredCall) => known.has(call.id);
+      const found = await readCalls(files, { log, isKnown });
+      // Some may have come meanwhile.
+      const fresh = found.filter((stored) => !isKnown(stored));
+      for (const { call } of fresh) known.add(call.id);
+      tasks.addFirst(fresh);
     } catch (error) {
       log.warn({ err: error }, "The files of hooks cannot be read; trying again");
-      return later(() => void readAll(), readAgainMs);
+      tasks.runLater(() => void readAll(), readAgainMs);
     }
-    found.sort((one, other) => one.addedAtMs - other.addedAtMs);
-    // Some may have come meanwhile.
-    const fresh = found.filter(({ call }) => !known.has(call.id));
-    for (const { call } of fresh) known.add(call.id);
-    waiting.unshift(...fresh);
-    pump();
   }
 
   return {
     async add(call) {
       if (isStopping) throw new Error("The service is stopping");
       if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hooks are waiting");
-      const kept = { call, addedAtMs: Date.now(), tries: 0 };
+      const stored = { call, addedAtMs: Date.now(), tries: 0 };
       known.add(call.id);
       try {
-        await save(kept);
+        await save(files, stored);
       } catch (error) {
         known.delete(call.id);
         throw error;
       }
-      waiting.push(kept);
-      pump();
+      tasks.add(stored);
     },
     start() {
-      isStarted = true;
+      tasks.start();
       void readAll();
     },
     async stop(untilMs) {
       isStopping = true;
-      for (const timer of timers) clearTimeout(timer);
-      const end = setTimeout(() => stop.abort(), Math.max(untilMs - performance.now(), 0));
-      const aborted = new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
-      while (running.size > 0 && !stop.signal.aborted) await Promise.race([...running, aborted]);
-      clearTimeout(end);
+      tasks.dropDelayed();
+      const timeoutMs = Math.max(untilMs - performance.now(), 0);
+      await withTimeout(tasks.idle(), { timeoutMs, onTimeout: () => undefined });
+      tasks.stop();
       stop.abort();
-      await Promise.all(running);
+      await tasks.idle();
     },
   };
 }
 
+async function save(files: Files, stored: StoredCall): Promise<void> {
+  await files.write(keyOf(stored), [Buffer.from(JSON.stringify(stored))]);
+}
+
+async function remove(files: Files, stored: StoredCall, log: Log): Promise<void> {
+  await files.remove(keyOf(stored)).catch((error: unknown) => {
+    const { requestId, label: hook } = stored.call;
+    log.warn({ err: error, requestId, hook }, "A hook is done, and a restart will call it again");
+  });
+}
+
+interface ReadOptions {
+  readonly log: Log;
+  /** Whether the call is one of this process. Asked when its file was just read: a moment later it may be done. */
+  isKnown(stored: StoredCall): boolean;
+}
+
+/** What earlier processes left, the oldest first. Rejects while the files are out of reach. */
+async function readCalls(files: Files, { log, isKnown }: ReadOptions): Promise<StoredCall[]> {
+  const found: StoredCall[] = [];
+  for await (const { key } of files.list(folder)) {
+    const stored = await readCall(files, key);
+    if (!stored) log.warn({ file: key }, "The file of a hook cannot be read");
+    else if (!isKnown(stored)) found.push(stored);
+  }
+  return found.sort((one, other) => one.addedAtMs - other.addedAtMs);
+}
+
 /** Null for what is no call: a file that somebody else put there, or that is gone meanwhile. */
-async function readKept(files: Files, key: string): Promise<Kept | null> {
+async function readCall(files: Files, key: string): Promise<StoredCall | null> {
   try {
-    const kept = JSON.parse(await new Response(await files.read(key)).text()) as Kept;
-    return key === keyOf(kept) && typeof kept.call.request.url === "string" ? kept : null;
+    const stored = JSON.parse(await new Response(await files.read(key)).text()) as StoredCall;
+    return key === keyOf(stored) && typeof stored.call.request.url === "string" ? stored : null;
   } catch {
     return null;
   }

@@ -3,41 +3,35 @@
  * state changes and before anybody hears of it; a restart reads them all and goes on with those that have not ended.
  * One process at a time may use it.
  */
-import { AppError, unavailable } from "../../../core/errors.ts";
-import { abandonedError, cancelledError, kindOf } from "../../../core/jobs/jobs.ts";
+import { unavailable } from "../../../core/errors.ts";
+import { cancelledError } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/limits.ts";
-import type { Json } from "../../../core/json.ts";
-import type { Files, Job, JobRecord, Log, Queue, RunJob } from "../../../core/ports.ts";
-import { type EndReason, outcomeOf } from "../outcome.ts";
+import type { Files, Log, Queue } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import type { EndReason } from "../outcome.ts";
+import {
+  createLocalJob,
+  hasEnded,
+  isUnavailable,
+  jobsFolder,
+  type LocalJob,
+  newStoredJob,
+  readStoredJob,
+  recordOf,
+  removeStoredJob,
+} from "./local-job.ts";
+import { type LocalRunOptions, recoverLocalJob, runLocalJob } from "./run-local-job.ts";
+import { createTaskList, type TaskList } from "./task-list.ts";
 
-export interface LocalQueueOptions {
+export interface LocalQueueOptions extends LocalRunOptions {
   readonly files: Files;
-  readonly runJob: RunJob;
-  readonly log: Log;
-  /** Default: `limits.jobsAtOnce`. */
+  /** Jobs that run at the same time. Default: `limits.jobsAtOnce`. */
   readonly atOnce?: number;
 }
 
-/** What a job's file holds. */
-interface Kept extends JobRecord {
-  readonly isCancelled: boolean;
-  /** Runs that failed. */
-  readonly tries: number;
-  /** Times that the process ended while the job ran, and nobody had stopped it. */
-  readonly interruptions: number;
-  /** Its last run was stopped on purpose. */
-  readonly isPutBack: boolean;
-}
+/** By id: jobs that have not ended, or ended a short while ago. */
+type LocalJobs = Map<string, LocalJob>;
 
-/** A job that has not ended, or ended a short while ago. */
-interface Live {
-  kept: Kept;
-  /** Files of one job are written one after the other. */
-  saving: Promise<void>;
-  end: AbortController | null;
-}
-
-const folder = "jobs/";
 const forgetEveryMs = 60_000;
 /** A job whose state the disk did not take begins again after this time. */
 const storeAgainMs = 2_000;
@@ -49,30 +43,39 @@ const readAgainMs = 2_000;
  * `unavailable`.
  */
 export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue> {
-  const { files, runJob, log, atOnce = limits.jobsAtOnce } = options;
-  const jobs = new Map<string, Live>();
-  const waiting: Live[] = [];
-  const running = new Set<Promise<void>>();
-  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const { files, log, atOnce = limits.jobsAtOnce } = options;
+  const jobs: LocalJobs = new Map();
+  const tasks = createTaskList<LocalJob>({ atOnce, perform });
   let isClosing = false;
   let isRead = false;
 
   await begin();
-  const forgetting = setInterval(() => void forgetOld(), forgetEveryMs);
+  const forgetting = setInterval(() => void forgetOld(jobs, files), forgetEveryMs);
   forgetting.unref?.();
 
   async function begin(): Promise<void> {
     try {
-      await readAll();
+      const found = await readJobs(files, log);
+      for (const job of found) jobs.set(job.stored.id, job);
+      tasks.addFirst(found.filter(({ stored }) => !hasEnded(stored)));
+      tasks.start();
       isRead = true;
-      pump();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      log.error(
-        { err: error.cause },
-        "The jobs cannot be read yet, so none is taken; trying again",
-      );
-      afterwards(readAgainMs, () => void begin());
+      const message = "The jobs cannot be read yet, so none is taken; trying again";
+      log.error({ err: error.cause }, message);
+      tasks.runLater(() => void begin(), readAgainMs);
+    }
+  }
+
+  async function perform(job: LocalJob): Promise<void> {
+    try {
+      const againMs = await runLocalJob(job, options);
+      if (againMs !== null) tasks.addLater(job, againMs);
+    } catch (error) {
+      // The disk took nothing: the state before is the one that counts.
+      log.error({ err: error, job: job.stored.id }, "The state of a job cannot be stored");
+      tasks.addLater(job, storeAgainMs);
     }
   }
 
@@ -80,263 +83,78 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
     if (!isRead) throw unavailable("The jobs cannot be read yet");
   }
 
-  async function readAll(): Promise<void> {
-    const found: Live[] = [];
-    for await (const { key } of files.list(folder)) {
-      const kept = await readKept(files, key);
-      if (kept) found.push({ kept, saving: Promise.resolve(), end: null });
-      else log.warn({ file: key }, "The file of a job cannot be read; the job is forgotten");
-    }
-    found.sort((one, other) => one.kept.createdAtMs - other.kept.createdAtMs);
-    for (const live of found) if (!hasEnded(live.kept)) await interrupted(live);
-    for (const live of found) jobs.set(live.kept.id, live);
-    waiting.push(...found.filter(({ kept }) => !hasEnded(kept)));
-  }
-
-  /** The process that ran the job is gone. */
-  async function interrupted(live: Live): Promise<void> {
-    const { state, isPutBack, isCancelled, interruptions } = live.kept;
-    if (isCancelled) return end(live, { state: "failed", error: cancelledError });
-    if (state !== "active" || isPutBack) return;
-    if (interruptions >= limits.jobTakeOversMax)
-      return end(live, { state: "failed", error: abandonedError });
-    await save(live, { interruptions: interruptions + 1 });
-  }
-
-  /** The change counts when it is on the disk. */
-  function save(live: Live, change: Partial<Kept>): Promise<void> {
-    const saved = live.saving.then(async () => {
-      const kept = { ...live.kept, ...change };
-      await files.write(`${folder}${kept.id}.json`, [Buffer.from(JSON.stringify(kept))]);
-      live.kept = kept;
-    });
-    live.saving = saved.catch(() => undefined);
-    return saved;
-  }
-
-  const end = (
-    live: Live,
-    outcome: { state: "completed"; result: Json } | { state: "failed"; error: string },
-  ): Promise<void> => save(live, { ...outcome, finishedAtMs: Date.now() });
-
-  function pump(): void {
-    while (!isClosing && running.size < atOnce && waiting.length > 0) {
-      const live = waiting.shift()!;
-      const run = runOnce(live)
-        // The disk took nothing: the state before is the one that counts.
-        .catch((error: unknown) => {
-          log.error({ err: error, job: live.kept.id }, "The state of a job cannot be stored");
-          later(live, storeAgainMs);
-        })
-        .finally(() => {
-          running.delete(run);
-          pump();
-        });
-      running.add(run);
-    }
-  }
-
-  async function runOnce(live: Live): Promise<void> {
-    if (hasEnded(live.kept)) return;
-    const controller = (live.end = new AbortController());
-    const startedMs = performance.now();
-    const reports = createReports(live, save);
-    try {
-      await save(live, { state: "active", isPutBack: false });
-      const { signal } = controller;
-      signal.throwIfAborted();
-      const { progress } = reports;
-      const result = await runJob({
-        job: jobOf(live.kept),
-        id: crypto.randomUUID(),
-        signal,
-        progress,
-      });
-      await reports.stop();
-      await end(live, { state: "completed", result });
-    } catch (error) {
-      await reports.stop();
-      const reason: unknown = controller.signal.aborted ? controller.signal.reason : null;
-      await failed(live, error, { reason, lastedMs: performance.now() - startedMs });
-    } finally {
-      live.end = null;
-    }
-  }
-
-  async function failed(
-    live: Live,
-    error: unknown,
-    { reason, lastedMs }: { reason: unknown; lastedMs: number },
-  ): Promise<void> {
-    if (live.kept.isCancelled) return end(live, { state: "failed", error: cancelledError });
-    if (reason === ("stopping" satisfies EndReason)) return save(live, { isPutBack: true });
-    const outcome = outcomeOf(error, { job: live.kept, lastedMs, log });
-    const tries = live.kept.tries + 1;
-    if (!outcome.mayPass || tries >= limits.jobTriesMax)
-      return end(live, { state: "failed", error: outcome.error });
-    await save(live, { tries, isPutBack: true });
-    const delayMs = limits.jobRetryDelayMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
-    later(live, delayMs);
-  }
-
-  function later(live: Live, delayMs: number): void {
-    afterwards(delayMs, () => {
-      waiting.push(live);
-      pump();
-    });
-  }
-
-  function afterwards(delayMs: number, work: () => void): void {
-    if (isClosing) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
-    }, delayMs);
-    timers.add(timer);
-  }
-
-  async function forgetOld(): Promise<void> {
-    for (const [id, { kept }] of jobs) {
-      const { finishedAtMs, keptSeconds } = kept;
-      if (finishedAtMs === null || Date.now() - finishedAtMs <= keptSeconds * 1_000) continue;
-      jobs.delete(id);
-      await files.remove(`${folder}${id}.json`).catch(() => undefined);
-    }
-  }
-
   return {
-    async add(job) {
+    async add(added) {
       if (isClosing) throw unavailable("The service is stopping");
       checkIsRead();
-      const known = jobs.get(job.id);
-      if (known) return void (await known.saving);
-      const live: Live = { kept: newlyKept(job), saving: Promise.resolve(), end: null };
-      jobs.set(job.id, live);
-      try {
-        await save(live, {});
-      } catch (error) {
-        jobs.delete(job.id);
-        throw unavailable("The job could not be stored", error);
-      }
-      waiting.push(live);
-      pump();
+      const known = jobs.get(added.id);
+      if (known) return known.settled();
+      const job = createLocalJob(files, newStoredJob(added));
+      jobs.set(added.id, job);
+      await job.save({}).catch((error: unknown) => {
+        jobs.delete(added.id);
+        throw notStored(error);
+      });
+      tasks.add(job);
     },
     async find(id) {
       checkIsRead();
-      const live = jobs.get(id);
-      return live ? recordOf(live.kept) : null;
+      const job = jobs.get(id);
+      return job ? recordOf(job.stored) : null;
     },
     async cancel(id) {
       checkIsRead();
-      const live = jobs.get(id);
-      if (!live || hasEnded(live.kept)) return;
-      await save(live, { isCancelled: true }).catch((error: unknown) => {
-        throw unavailable("The job could not be stored", error);
-      });
-      if (live.end) live.end.abort("cancelled" satisfies EndReason);
-      else if (!hasEnded(live.kept)) await end(live, { state: "failed", error: cancelledError });
+      const job = jobs.get(id);
+      if (job) await cancelJob(job);
     },
     async close() {
       if (isClosing) return;
       isClosing = true;
       clearInterval(forgetting);
-      for (const timer of timers) clearTimeout(timer);
-      const finished = Promise.all(running);
-      await Promise.race([finished, pause(limits.jobDrainMs)]);
-      for (const { end: controller } of jobs.values())
-        controller?.abort("stopping" satisfies EndReason);
-      await Promise.race([finished, pause(limits.jobDrainMs)]);
+      await stopJobs(jobs, tasks);
     },
   };
 }
 
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => void setTimeout(resolve, ms).unref?.());
-
-const hasEnded = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
-
-const newlyKept = (job: Job): Kept => ({
-  ...job,
-  state: "waiting",
-  progress: null,
-  result: null,
-  error: null,
-  finishedAtMs: null,
-  isCancelled: false,
-  tries: 0,
-  interruptions: 0,
-  isPutBack: false,
-});
-
-function recordOf(kept: Kept): JobRecord {
-  const {
-    isCancelled: _,
-    tries: _tries,
-    interruptions: _count,
-    isPutBack: _back,
-    ...record
-  } = kept;
-  return record;
+/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are out of reach. */
+async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
+  const found: LocalJob[] = [];
+  for await (const { key } of files.list(jobsFolder)) {
+    const stored = await readStoredJob(files, key);
+    if (stored) found.push(createLocalJob(files, stored));
+    else log.warn({ file: key }, "The file of a job cannot be read; the job is forgotten");
+  }
+  found.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
+  for (const job of found) await recoverLocalJob(job);
+  return found;
 }
 
-function jobOf({
-  id,
-  kind,
-  project,
-  endpoint,
-  caller,
-  request,
-  createdAtMs,
-  keptSeconds,
-}: Job): Job {
-  return { id, kind, project, endpoint, caller, request, createdAtMs, keptSeconds };
-}
-
-/** Null for what is no job: a file that somebody else put there. Rejects with `unavailable`: such a job is not lost. */
-async function readKept(files: Files, key: string): Promise<Kept | null> {
-  try {
-    const kept = JSON.parse(await new Response(await files.read(key)).text()) as Kept;
-    return kindOf(kept.id) !== null && key === `${folder}${kept.id}.json` ? kept : null;
-  } catch (error) {
-    if (isUnavailable(error)) throw error;
-    return null;
+async function forgetOld(jobs: LocalJobs, files: Files): Promise<void> {
+  for (const [id, { stored }] of jobs) {
+    const { finishedAtMs, keptSeconds } = stored;
+    if (finishedAtMs === null || Date.now() - finishedAtMs <= keptSeconds * 1_000) continue;
+    jobs.delete(id);
+    await removeStoredJob(files, id).catch(() => undefined);
   }
 }
 
-const isUnavailable = (error: unknown): error is AppError =>
-  error instanceof AppError && error.kind === "unavailable";
-
-/** Reports of one run's progress, a few per second at most; what was shown once is never taken back. */
-function createReports(live: Live, save: (live: Live, change: Partial<Kept>) => Promise<void>) {
-  let latest: { processed: number; total: number } | null = null;
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let saving: Promise<void> | null = null;
-
-  function report(): void {
-    timer = null;
-    // A slow place for files gets the next report after this one.
-    saving ??= write().finally(() => {
-      saving = null;
-    });
-  }
-
-  async function write(): Promise<void> {
-    if (latest === null) return;
-    const processed = Math.max(latest.processed, live.kept.progress?.processed ?? 0);
-    const progress = { processed: Math.min(processed, latest.total), total: latest.total };
-    await save(live, { progress }).catch(() => undefined);
-  }
-
-  return {
-    progress(processed: number, total: number): void {
-      const isFirst = latest === null;
-      latest = { processed, total };
-      if (isFirst) report();
-      else timer ??= setTimeout(report, limits.jobProgressPauseMs);
-    },
-    async stop(): Promise<void> {
-      if (timer !== null) clearTimeout(timer);
-      await saving;
-    },
-  };
+async function cancelJob(job: LocalJob): Promise<void> {
+  if (hasEnded(job.stored)) return;
+  await job.save({ isCancelled: true }).catch((error: unknown) => {
+    throw notStored(error);
+  });
+  if (job.run) job.run.abort("cancelled" satisfies EndReason);
+  else if (!hasEnded(job.stored)) await job.fail(cancelledError);
 }
+
+/** Running jobs may finish for a moment, then they are told to stop, and have as long to do so. */
+async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<void> {
+  tasks.stop();
+  const idle = tasks.idle();
+  const noLonger = { timeoutMs: limits.jobDrainMs, onTimeout: () => undefined };
+  await withTimeout(idle, noLonger);
+  for (const { run } of jobs.values()) run?.abort("stopping" satisfies EndReason);
+  await withTimeout(idle, noLonger);
+}
+
+const notStored = (error: unknown) => unavailable("The job could not be stored", error);
