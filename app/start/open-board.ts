@@ -10,7 +10,7 @@ import { HonoAdapter } from "@bull-board/hono";
 import { serveStatic } from "@hono/node-server/serve-static";
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
-import type { JobData } from "../../jobs/queue/bullmq/bullmq-queue.ts";
+import type { JobData } from "../../jobs/queue/bullmq/stored-job.ts";
 import {
   type BullmqServer,
   openServerQueue,

@@ -97,9 +97,9 @@ async function openQueue(
   if (adding === null)
     return createLocalHookQueue({ files: await openFiles(settings.storage), makeCall, log });
   const taking = await openBullmqServer(settings, { use: "worker", log });
-  const { createHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
+  const { createBullmqHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
   const queueName = settings.queueName + queueSuffix;
-  return createHookQueue({ adding, taking: taking!, queueName, makeCall, log });
+  return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
 }
 
 /** An answer waits no longer than this for its hooks to be kept. */

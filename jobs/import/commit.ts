@@ -11,8 +11,10 @@ import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/ports.ts";
 import type { Table } from "../../core/column.ts";
 import type { JobContext } from "../job/job-context.ts";
-import { createJudge, type FileRow, type Verdict } from "./judge-rows.ts";
+import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
+import type { FileRow } from "./row-batches.ts";
+import type { Verdict } from "./row-verdict.ts";
 import { storeRows } from "./store-rows.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 

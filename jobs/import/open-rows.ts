@@ -8,8 +8,7 @@ import { limits } from "../../core/limits.ts";
 import { startThread } from "../thread/start-thread.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
-import { type RowsFile, rowBatches } from "./row-batches.ts";
-import type { FileRow } from "./judge-rows.ts";
+import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
 import type { OpenedRows, RowsAnswer, RowsRefusal, ToRowsThread } from "./rows-thread.ts";
 
 export interface OpenRows {
@@ -48,21 +47,21 @@ async function openInThread(file: RowsFile): Promise<OpenRows> {
   });
   exited.catch(() => undefined);
 
-  /** What the thread says next: nothing is asked before the last question has its answer. */
-  async function said<T extends OpenedRows | RowsAnswer>(): Promise<T> {
+  /** The next message of the thread: nothing is asked before the last question has its answer. Not a race against time, but against its end. */
+  async function nextMessage<T extends OpenedRows | RowsAnswer>(): Promise<T> {
     const [message] = (await Promise.race([once(thread, "message"), exited])) as [T | RowsRefusal];
     if ("refusal" in message) throw new InvalidWorkbook(message.refusal);
     return message;
   }
   async function ask(question: ToRowsThread): Promise<RowsAnswer> {
-    const coming = said<RowsAnswer>();
+    const answer = nextMessage<RowsAnswer>();
     thread.postMessage(question);
-    return coming;
+    return answer;
   }
   const close = async (): Promise<void> => void (await thread.terminate());
 
   try {
-    const { headings } = await said<OpenedRows>();
+    const { headings } = await nextMessage<OpenedRows>();
     return {
       headings,
       async *batches() {

@@ -7,8 +7,9 @@ import { limits } from "../../core/limits.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/ports.ts";
 import type { JobContext } from "../job/job-context.ts";
-import { createJudge, type FileRow } from "./judge-rows.ts";
+import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows } from "./rejected-rows.ts";
+import type { FileRow } from "./row-batches.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
 /** What a completed preview says of itself. */

@@ -21,7 +21,8 @@ import {
 } from "../../core/writes/record.ts";
 import type { Assignment, Scalar } from "../../core/statement.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
-import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
+import type { FileRow } from "./row-batches.ts";
+import type { ChangedRow, NewRow } from "./row-verdict.ts";
 
 export interface HandledRows {
   /** Who started the import. */
@@ -90,7 +91,7 @@ async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<
   const { keyColumns } = rows.plan;
   const data = await runBefore(handled, tx, { event: "onBeforeInsert", data: body });
   const call = { entity, body: data, newId, now };
-  const statement = ruled(() => insertOf(call, { ...plan, keyColumns }));
+  const statement = acceptedByRules(() => insertOf(call, { ...plan, keyColumns }));
   const [row] = await tx.insert(statement);
   if (!row) throw new Error("The database stored a row and did not answer it");
   const record = await readBack(row, plan, tx);
@@ -104,7 +105,7 @@ async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promi
   const oldRecord = await lockRecord({ entity, ifMatch: null }, plan, verdict.key, tx);
   const sent = { ...verdict.body, [key.name]: oldRecord[key.name] ?? verdict.key };
   const data = await runBefore(handled, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
-  const values = ruled(() => changesOf(rows, sent, data));
+  const values = acceptedByRules(() => changesOf(rows, sent, data));
   const set: Assignment[] = [...values].map(([column, value]) => ({ kind: "set", column, value }));
   set.push(...updateAudit(plan, { body: data, now }));
   const returning = [...shown.values()];
@@ -130,7 +131,7 @@ function changesOf(
 }
 
 /** The row was valid, so whatever the rules refuse now came from a handler. */
-function ruled<T>(check: () => T): T {
+function acceptedByRules<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {

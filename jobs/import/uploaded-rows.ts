@@ -7,7 +7,7 @@ import type { Run } from "../../core/ports.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
-import type { FileRow } from "./judge-rows.ts";
+import type { FileRow } from "./row-batches.ts";
 import { readAhead } from "../job/read-ahead.ts";
 import { withLocalCopy } from "./local-copy.ts";
 import { openRows } from "./open-rows.ts";

@@ -40,7 +40,7 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
   let thread: Worker | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
 
-  function threadOf(): Worker {
+  function threadForRun(): Worker {
     clearTimeout(idle);
     if (thread) return thread;
     const started = startThread(program, {
@@ -62,14 +62,8 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
 
   function receive(from: Worker, message: FromThread): void {
     if (message.type === "raise") {
-      const { call, names } = message;
-      const answer = (ok: boolean) =>
-        from.postMessage({ type: "raised", call, ok } satisfies ToThread);
-      raise(names).then(
-        () => answer(true),
-        () => answer(false),
-      );
-      return;
+      const answer = (ok: boolean) => send(from, { type: "raised", call: message.call, ok });
+      return void isResolved(raise(message.names)).then(answer);
     }
     const one = underWay.get(message.id);
     if (!one) return;
@@ -80,14 +74,13 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
 
   async function runJob(run: Run): Promise<Json> {
     run.signal.throwIfAborted();
-    const worker = threadOf();
-    const send = (message: ToThread) => worker.postMessage(message);
-    const endRun = () => send({ type: "end", id: run.id, reason: run.signal.reason });
+    const worker = threadForRun();
+    const endRun = () => send(worker, { type: "end", id: run.id, reason: run.signal.reason });
     try {
       return await new Promise<Json>((resolve, reject) => {
         underWay.set(run.id, { run, resolve, reject });
         run.signal.addEventListener("abort", endRun);
-        send({ type: "run", job: run.job, id: run.id });
+        send(worker, { type: "run", job: run.job, id: run.id });
       });
     } finally {
       run.signal.removeEventListener("abort", endRun);
@@ -108,7 +101,7 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     if (!closing) return;
     thread = null;
     const exited = new Promise((resolve) => closing.once("exit", resolve));
-    closing.postMessage({ type: "close" } satisfies ToThread);
+    send(closing, { type: "close" });
     await withTimeout(exited, {
       timeoutMs: closeTimeoutMs,
       onTimeout: () => closing.terminate(),
@@ -117,6 +110,14 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
 
   return { runJob, close };
 }
+
+const isResolved = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
+const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);
 
 function errorOf({ kind, message, detail }: ThreadError): Error {
   const cause = new Error(detail);

@@ -75,6 +75,10 @@ interface SheetHandling {
   onRow(row: SheetRow): void;
 }
 
+/**
+ * Longer than a screen on purpose: these small functions run for each cell of a large file, over one set of variables, which as members of an
+ * object, or handed from one function to the next, would make the reader slower.
+ */
 function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler {
   const inline = collectText();
   let cell: RawCell = emptyCell;

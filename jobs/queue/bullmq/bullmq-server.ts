@@ -3,6 +3,7 @@
  * and its checks, and stands in `redis-server.ts` and `postgres-server.ts`; `open-bullmq-server.ts` picks one.
  */
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
+import { withTimeout } from "../../../core/with-timeout.ts";
 
 export interface BullmqServer {
   /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
@@ -42,3 +43,16 @@ export async function openServerQueue<Data>(
     throw error;
   }
 }
+
+/** The outcome of a call to a server that may be away: null when it fails, or takes longer. Never rejects. */
+export const resolvedWithin = <T>(
+  call: Promise<T> | null | undefined,
+  timeoutMs: number,
+): Promise<T | null> =>
+  withTimeout(
+    Promise.resolve(call ?? null).catch(() => null),
+    {
+      timeoutMs,
+      onTimeout: () => null,
+    },
+  );

@@ -4,8 +4,10 @@
  */
 import { abandonedError, unknownError } from "../../../core/jobs/jobs.ts";
 
+/** `error`: our own sentence. */
 export const reasonOf = (error: string): string => JSON.stringify({ error });
 
+/** The sentence for the client, of a reason that anybody wrote. */
 export function errorOf(reason: string | undefined): string {
   if (reason?.includes("stalled")) return abandonedError;
   try {

@@ -11,8 +11,7 @@ import {
 } from "bullmq";
 import { limits } from "../../../core/limits.ts";
 import type { Log } from "../../../core/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
-import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
+import { type BullmqServer, resolvedWithin, type ServerUse } from "./bullmq-server.ts";
 
 /** Milliseconds for opening a connection, or waiting for a free one, and for one call. */
 const timeouts: Readonly<Record<ServerUse, { connectMs: number; callMs: number }>> = {
@@ -68,7 +67,7 @@ export async function openDatabaseServer(
     keepsJobs: () => true,
     async close() {
       const closed = Promise.allSettled([...connections].map((connection) => connection.close()));
-      await withTimeout(closed, { timeoutMs: closeTimeoutMs, onTimeout: () => undefined });
+      await resolvedWithin(closed, closeTimeoutMs);
     },
   };
 }

@@ -4,8 +4,10 @@ import { Redis } from "ioredis";
 import { limits } from "../../../core/limits.ts";
 import type { Log } from "../../../core/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
-import { keyPrefix } from "./bullmq-queue.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
+
+/** Keys of one queue stand in one slot of a cluster. */
+export const keyPrefix = "{rowgate}";
 
 const options = {
   connectTimeout: limits.connectTimeoutMs,
