@@ -3,6 +3,7 @@
  * What that server leaves open is settled here: clients that send a body by drips, or one that nobody reads.
  */
 import { limits } from "../core/limits.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import { type Listening, listening, type Timeouts } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
@@ -53,12 +54,10 @@ async function answer({ app }: Service, asked: Request, timeoutMs: number): Prom
     ? new Request(`http://localhost${asked.url}`, asked)
     : asked;
   if (request.method === "GET") return app.fetch(request);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Response>((resolve) => {
-    timer = setTimeout(() => resolve(new Response(null, { status: 408 })), timeoutMs);
+  const response = await withTimeout(Promise.resolve(app.fetch(request)), {
+    timeoutMs,
+    onTimeout: () => new Response(null, { status: 408 }),
   });
-  const response = await Promise.race([app.fetch(request), late]);
-  clearTimeout(timer);
   // The rest of a body that nobody reads is not waited for.
   const isUnread = response.status >= 400 && (!request.bodyUsed || response.status === 413);
   if (isUnread || response.status === 408) response.headers.set("Connection", "close");

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../core/config/faults.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
-import { lowerPriorityOfProcess } from "../jobs/low-priority.ts";
+import { lowerPriorityOfProcess } from "../jobs/thread/low-priority.ts";
 import { parseEnv } from "./env.ts";
 import type { Service } from "./wire.ts";
 
@@ -56,7 +56,7 @@ async function serveProjects(): Promise<void> {
 async function runJobs(): Promise<void> {
   // Before any file is read: the threads that deflate begin with the first one.
   lowerPriorityOfProcess();
-  const { startWorker } = await import("../jobs/worker.ts");
+  const { startWorker } = await import("./start/worker.ts");
   const files = await readConfigFiles(parseEnv(process.env).configDir);
   const onStuck = () =>
     void exitWith(

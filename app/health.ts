@@ -4,6 +4,7 @@
  */
 import type { Projects } from "../core/dispatch.ts";
 import type { Clock } from "../core/ports.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 
@@ -37,14 +38,10 @@ export function isReady({ projects, now, pingRedis }: HealthDeps): Handle {
   };
 }
 
-async function answers(ping: Promise<void>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const overdue = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, pingTimeoutMs, false);
-  });
+function answers(ping: Promise<void>): Promise<boolean> {
   const answered = ping.then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, overdue]).finally(() => clearTimeout(timer));
+  return withTimeout(answered, { timeoutMs: pingTimeoutMs, onTimeout: () => false });
 }

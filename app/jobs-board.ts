@@ -1,6 +1,6 @@
 /**
  * `/jobs-board`: what an operator sees of the jobs in a browser, with the token of JOBS_BOARD_TOKEN. Nothing can be changed there, so only GET
- * passes, whatever else the board knows. The board itself (`open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
+ * passes, whatever else the board knows. The board itself (`start/open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
  */
 import type { Context, Hono } from "hono";
 import { auth } from "hono/utils/basic-auth";
@@ -8,6 +8,7 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { AppError, unavailable } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { Clock } from "../core/ports.ts";
+import { withTimeout } from "../core/with-timeout.ts";
 import { json } from "./envelope.ts";
 import { accompanied, type ExchangeDeps, type Handle } from "./exchange.ts";
 
@@ -74,17 +75,16 @@ async function isOperator({ req }: Context, token: string): Promise<boolean> {
 
 /** Rejects with `unavailable` for whatever the board could not show, within a second. */
 async function inTime(showing: Promise<Response>): Promise<Response> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const overdue = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("No answer in time")), limits.jobTimeoutMs);
-  });
   try {
-    const response = await Promise.race([showing, overdue]);
+    const response = await withTimeout(showing, {
+      timeoutMs: limits.jobTimeoutMs,
+      onTimeout: () => {
+        throw new Error("No answer in time");
+      },
+    });
     if (response.status >= 500) throw new Error(await response.text());
     return response;
   } catch (error) {
     throw unavailable("The jobs are out of reach", error);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * START HERE. Does one job, whatever queue and process it comes from: finds the project and the entity that it is about, and hands it to
- * the function of its kind. Called by `thread.ts`.
+ * the function of its kind.
  */
 import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
@@ -8,10 +8,10 @@ import { notFound } from "../core/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/json.ts";
 import type { JobKind, Run, RunJob } from "../core/ports.ts";
-import { exportRows } from "./export.ts";
+import { exportRows } from "./export/export-rows.ts";
 import { commitImport } from "./import/commit.ts";
 import { previewImport } from "./import/preview.ts";
-import type { JobContext, JobWorld } from "./job-world.ts";
+import type { JobContext, JobWorld } from "./job/job-context.ts";
 
 interface Kind {
   /** The action that starts such a job: the caller's rights for it are those of the job. */

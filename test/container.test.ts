@@ -61,7 +61,7 @@ test("kustomization.yaml names every manifest beside it", () => {
 });
 
 test("the workers scale by the lists in which BullMQ keeps the jobs", async () => {
-  const { keyPrefix } = await import("../jobs/bullmq.ts");
+  const { keyPrefix } = await import("../jobs/queue/bullmq/redis-server.ts");
   const { parseEnv } = await import("../app/env.ts");
   const lists = [...read("deploy/kubernetes/worker-scaling.yaml").matchAll(/listName: "(.+?)"/g)];
   const keys = lists.map(([, name]) => name);

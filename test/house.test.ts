@@ -48,13 +48,12 @@ const folders: Record<string, Folder> = {
   },
 };
 
-/** Where the parts are put together, or the outer world comes in: these may import everything. */
+/** Its files put the parts together: each may import everything. */
+const startFolder = "app/start";
+
+/** Files elsewhere that put the parts together, or where the outer world comes in: these may import everything. */
 const entries: ReadonlySet<string> = new Set([
   "app/wire.ts",
-  "app/open-jobs.ts",
-  "app/open-board.ts",
-  "app/open-hooks.ts",
-  "app/job-world.ts",
   "app/node.ts",
   "app/bun.ts",
   "app/cloudflare.ts",
@@ -64,13 +63,14 @@ const entries: ReadonlySet<string> = new Set([
   "app/compile-cache.ts",
   "app/log.ts",
   "app/config-files.ts",
-  "jobs/worker.ts",
-  "jobs/thread.ts",
   "core/config/write-schemas.ts",
 ]);
 
 /** The queue that BullMQ keeps in a database of its own is no dialect: where it is opened, and where its address is read. */
-const namesOfDatabases: ReadonlySet<string> = new Set(["jobs/postgres.ts", "app/env.ts"]);
+const namesOfDatabases: ReadonlySet<string> = new Set([
+  "jobs/queue/bullmq/postgres-server.ts",
+  "app/env.ts",
+]);
 
 const linesMax = 400;
 
@@ -89,6 +89,7 @@ describe("the sources", () => {
   test.each([
     ["import only what their folder may", importFaults],
     ["have no cycle of imports", cycleFaults],
+    ["have no cycle of imports between the folders of jobs", folderCycleFaults],
     ["have no barrel", barrelFaults],
     ["name no engine outside db/", dialectFaults],
     ["put a scope into statements in one place", narrowingFaults],
@@ -129,6 +130,10 @@ describe("the rules find", () => {
     ["Node without its prefix", file("core/a.ts", `import { join } from "path";`)],
     ["an import whose target is not a literal", file("db/a.ts", `await import(name);`)],
     ["a test imported by a source", file("db/a.ts", `import { a } from "../test/a.ts";`)],
+    ["the database in a job", file("jobs/queue/a.ts", `import { b } from "../../db/b.ts";`)],
+    ["the edge in a job", file("jobs/a.ts", `import { b } from "../app/b.ts";`)],
+    ["the start in a job", file("jobs/thread/a.ts", `import { b } from "../../app/start/b.ts";`)],
+    ["the start in the edge", file("app/a.ts", `import { b } from "./start/b.ts";`)],
   ])("%s", (_, source) => {
     expect(importFaults([source])).toHaveLength(1);
   });
@@ -137,6 +142,7 @@ describe("the rules find", () => {
     ["an import of the own folder", file("core/a.ts", `import { b } from "./b.ts";`)],
     ["a subpath of an allowed package", file("app/a.ts", `import { cors } from "hono/cors";`)],
     ["anything in an entry", file("app/wire.ts", `import { b } from "../db/b.ts";`)],
+    ["anything in app/start", file("app/start/a.ts", `import { b } from "../../db/b.ts";`)],
     ["a text that looks like an import", file("core/a.ts", `const a = 'import "hono"';`)],
     ["a comment that looks like an import", file("core/a.ts", `// import "hono";`)],
   ])("nothing in %s", (_, source) => {
@@ -165,6 +171,22 @@ describe("the rules find", () => {
     ];
     expect(cycleFaults(cycle)).toEqual(["core/a.ts -> core/b.ts -> core/c.ts -> core/a.ts"]);
     expect(cycleFaults(cycle.slice(0, 2))).toEqual([]);
+  });
+
+  test("a cycle between folders of jobs, where no file is in a cycle", () => {
+    const cycle = [
+      file("jobs/a/one.ts", `import { b } from "../b/two.ts";`),
+      file("jobs/b/two.ts", `import type { c } from "./three.ts";`),
+      file("jobs/b/three.ts", `import { a } from "../a/four.ts";`),
+    ];
+    expect(folderCycleFaults(cycle)).toEqual(["jobs/a -> jobs/b -> jobs/a"]);
+    expect(folderCycleFaults(cycle.slice(0, 2))).toEqual([]);
+    expect(cycleFaults(cycle)).toEqual([]);
+    const files = [
+      file("jobs/one.ts", `import { b } from "./b/two.ts";`),
+      file("jobs/b/two.ts", `import { a } from "../three.ts";`),
+    ];
+    expect(folderCycleFaults(files)).toEqual(["jobs -> jobs/b -> jobs"]);
   });
 
   test("a barrel, but no file that also says something", () => {
@@ -205,7 +227,7 @@ describe("the rules find", () => {
 function importFaults(all: readonly Source[]): string[] {
   return all.flatMap((source) => {
     const folder = folders[folderOf(source.path)];
-    if (!folder || entries.has(source.path)) return [];
+    if (!folder || mayImportAll(source.path)) return [];
     return importsOf(source)
       .filter(({ target }) => !isAllowed(folder, source.path, target))
       .map(({ target }) => `${source.path} may not import ${target}`);
@@ -227,7 +249,7 @@ function runtimeImports(all: readonly Source[]): string[] {
 function isAllowed(folder: Folder, from: string, target: string): boolean {
   if (isRelative(target)) {
     const path = resolve(from, target);
-    return folder.project.includes(folderOf(path)) && !entries.has(path);
+    return folder.project.includes(folderOf(path)) && !mayImportAll(path);
   }
   if (target.startsWith("node:") || builtinModules.includes(target)) {
     return target.startsWith("node:") && folder.packages.includes("node:");
@@ -236,14 +258,29 @@ function isAllowed(folder: Folder, from: string, target: string): boolean {
 }
 
 function cycleFaults(all: readonly Source[]): string[] {
-  const graph = new Map(
-    all.map((source) => [
-      source.path,
-      importsOf(source)
-        .filter(({ target }) => isRelative(target))
-        .map(({ target }) => resolve(source.path, target)),
-    ]),
-  );
+  return cyclesIn(new Map(all.map((source) => [source.path, filesImportedBy(source)])));
+}
+
+/** Folders are as little in a circle as files; each counts without the folders in it. */
+function folderCycleFaults(all: readonly Source[]): string[] {
+  const graph = new Map<string, string[]>();
+  for (const source of all) {
+    const folder = dirname(source.path);
+    if (topFolder(source.path) !== "jobs") continue;
+    const others = filesImportedBy(source).map(dirname);
+    const known = graph.get(folder) ?? [];
+    graph.set(folder, [...known, ...others.filter((other) => other !== folder)]);
+  }
+  return cyclesIn(graph);
+}
+
+const filesImportedBy = (source: Source): string[] =>
+  importsOf(source)
+    .filter(({ target }) => isRelative(target))
+    .map(({ target }) => resolve(source.path, target));
+
+/** `graph`: what each file or folder imports. */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const faults: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
@@ -362,6 +399,8 @@ function nodesOf(source: Source): Node[] {
   return found;
 }
 
+const mayImportAll = (path: string): boolean =>
+  entries.has(path) || path.startsWith(`${startFolder}/`);
 const isRelative = (target: string): boolean => target.startsWith(".");
 const resolve = (from: string, target: string): string => join(dirname(from), target);
 /** The folder whose rules hold for the file. */

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 
-const module = JSON.stringify(new URL("../jobs/low-priority.ts", import.meta.url).href);
+const module = JSON.stringify(new URL("../jobs/thread/low-priority.ts", import.meta.url).href);
 
 const threadProgram = `
   const { parentPort } = require("node:worker_threads");

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { AppError, unavailable } from "../core/errors.ts";
 import type { Job } from "../core/ports.ts";
-import { outcomeOf } from "../jobs/outcome.ts";
+import { outcomeOf } from "../jobs/queue/outcome.ts";
 
 const job: Job = {
   id: "export-1",

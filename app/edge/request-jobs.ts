@@ -5,7 +5,7 @@
 import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../core/config/read.ts";
 import type { Files, Queue, Workbooks } from "../../core/ports.ts";
-import { createBucketFiles } from "../../jobs/files-bucket.ts";
+import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { createInlineWorkbooks } from "../../jobs/import/inline-workbooks.ts";
 import type { Installation } from "./installation.ts";
 
@@ -26,8 +26,8 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
   /** BullMQ is much to load for those who have no jobs. */
   async function open(): Promise<Queue> {
     if (redisUrl === null) return refuse();
-    const { openRedisServer } = await import("../../jobs/redis.ts");
-    const { createBullmqQueue } = await import("../../jobs/bullmq.ts");
+    const { openRedisServer } = await import("../../jobs/queue/bullmq/redis-server.ts");
+    const { createBullmqQueue } = await import("../../jobs/queue/bullmq/bullmq-queue.ts");
     const server = await openRedisServer(redisUrl, { use: "service", log });
     const keptSecondsMax = Math.max(...configs.map(({ jobs }) => jobs.fileTtlSeconds)) * 2;
     return createBullmqQueue({ server, queueName, keptSecondsMax });

@@ -5,7 +5,7 @@ import type { ImportPlan } from "../entity.ts";
 import { AppError } from "../errors.ts";
 import { ownerOf, type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
 import { isObject, type Json } from "../json.ts";
-import { findInLedger } from "../jobs/ledger.ts";
+import { findJobResult } from "../jobs/job-ledger.ts";
 import type { JobRecord } from "../ports.ts";
 import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
@@ -48,7 +48,7 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
 async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
   const result =
     job.state === "failed"
-      ? await findInLedger(past(session, "jobLedger"), {
+      ? await findJobResult(past(session, "jobLedger"), {
           ledger: await session.ledger("jobs"),
           jobId: job.id,
         })

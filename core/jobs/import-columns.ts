@@ -1,6 +1,5 @@
 /**
- * What the columns of an uploaded sheet are for, by their headings, and how its rows are shown. Called by the actions of import, and by
- * the jobs in `jobs/import`.
+ * What the columns of an uploaded sheet are for, by their headings, and how its rows are shown.
  */
 import { closest } from "../closest.ts";
 import type { Column } from "../column.ts";

@@ -1,15 +1,14 @@
 /**
- * What STORAGE_URL says: a folder, or a bucket of an S3-compatible service. Only reads the text; `jobs/open-files.ts` opens the place.
- * Called by `app/env.ts`.
+ * What STORAGE_URL says: a folder, or a bucket of an S3-compatible service. Only reads the text; `jobs/files/open-files.ts` opens the place.
  */
 
-export interface FolderPlace {
+export interface FolderStorage {
   readonly kind: "folder";
   /** As written: absolute, or from the working directory. */
   readonly path: string;
 }
 
-export interface BucketPlace {
+export interface BucketStorage {
   readonly kind: "bucket";
   /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`. */
   readonly url: string;
@@ -26,7 +25,7 @@ export interface BucketKeys {
 }
 
 /** Where files are kept, with all that it takes to get at them. */
-export type Storage = FolderPlace | (BucketPlace & { readonly keys: BucketKeys });
+export type Storage = FolderStorage | (BucketStorage & { readonly keys: BucketKeys });
 
 const folderFault = "must be a folder such as file:./data/files, or a bucket such as s3://bucket";
 const bucketShape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -37,14 +36,20 @@ const parameterNames = ["region", "endpoint", "pathStyle"];
  * `file:./data/files`, or `s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.internal:9000&pathStyle=true`. Without a region it
  * is us-east-1, without an endpoint AWS. A text instead of a place says what is wrong, and repeats nothing of the URL.
  */
-export function parseStorageUrl(text: string): FolderPlace | BucketPlace | string {
+export function parseStorageUrl(text: string): FolderStorage | BucketStorage | string {
   const path = /^file:(?:\/\/(?=[/.]))?(.+)$/i.exec(text)?.[1];
   if (path !== undefined) return { kind: "folder", path };
   const url = /^s3:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
   return url ? bucketOf(url) : folderFault;
 }
 
-function bucketOf({ username, password, host, pathname, searchParams }: URL): BucketPlace | string {
+function bucketOf({
+  username,
+  password,
+  host,
+  pathname,
+  searchParams,
+}: URL): BucketStorage | string {
   if (username + password !== "")
     return "must hold no credentials; they belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   if (!bucketShape.test(host)) return "must name a bucket, such as s3://bucket";

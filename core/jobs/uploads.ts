@@ -1,6 +1,6 @@
 /**
  * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
- * belongs to its project, endpoint and caller, and is kept as long as other files. Called by the actions of import.
+ * belongs to its project, endpoint and caller, and is kept as long as other files.
  */
 import { identityOf } from "../callers/caller.ts";
 import { notFound } from "../errors.ts";

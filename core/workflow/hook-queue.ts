@@ -1,6 +1,6 @@
 /**
- * Queues in which calls that nobody waits for outlive the process, and what becomes of a call that failed. `jobs/hook-files.ts` and
- * `jobs/hook-queue.ts` are two; `app/outbound/background.ts` counts tries by the same words.
+ * Queues in which calls that nobody waits for outlive the process, and what becomes of a call that failed. `jobs/queue` has one in
+ * files and one over BullMQ; calls that are kept in memory alone (`app/outbound/background.ts`) count their tries in the same way.
  */
 import { limits } from "../limits.ts";
 import type { HookCall, Log } from "../ports.ts";

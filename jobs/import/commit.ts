@@ -1,18 +1,20 @@
 /**
  * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
- * again, one transaction counts: the others wait at the ledger, and find what the first one left. Called by `run-job.ts`.
+ * again, one transaction counts: the others wait at the ledger, and find what the first one left.
  */
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError } from "../../core/errors.ts";
-import { claimInLedger, findInLedger, leaveInLedger } from "../../core/jobs/ledger.ts";
+import { claimJob, findJobResult, storeJobResult } from "../../core/jobs/job-ledger.ts";
 import { past } from "../../core/callers/scoped-session.ts";
 import type { Transaction } from "../../core/callers/session.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/ports.ts";
 import type { Table } from "../../core/column.ts";
-import type { JobContext } from "../job-world.ts";
-import { createJudge, type FileRow, type Verdict } from "./judge-rows.ts";
+import type { JobContext } from "../job/job-context.ts";
+import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
+import type { FileRow } from "./row-batches.ts";
+import type { Verdict } from "./row-verdict.ts";
 import { storeRows } from "./store-rows.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
@@ -34,7 +36,7 @@ export async function commitImport(run: Run, context: JobContext): Promise<Json>
   const { project, entity, session } = context;
   const ledger = await session.ledger("jobs");
   const entry = { ledger, jobId: run.job.id };
-  const earlier = await findInLedger(past(session, "jobLedger"), entry);
+  const earlier = await findJobResult(past(session, "jobLedger"), entry);
   const result = earlier ?? (await commitOnce(run, context, entry));
   // Also for an earlier run, which may have died before it could say so.
   const written = new Set(earlier === null ? session.written : []);
@@ -59,9 +61,9 @@ function commitOnce(run: Run, context: JobContext, entry: LedgerEntry): Promise<
       session.tx(
         async (tx) => {
           const own = past(tx, "jobLedger");
-          await claimInLedger(own, { ...entry, now: context.now() });
+          await claimJob(own, { ...entry, now: context.now() });
           const result = await storeAll(tx, { run: shown, context, uploaded });
-          await leaveInLedger(own, { ...entry, result });
+          await storeJobResult(own, { ...entry, result });
           run.signal.throwIfAborted();
           return result;
         },
@@ -72,7 +74,7 @@ function commitOnce(run: Run, context: JobContext, entry: LedgerEntry): Promise<
         return await attempt();
       } catch (error) {
         // Another run of the job was first, or the answer to this one's COMMIT was lost.
-        const earlier = await findInLedger(past(session, "jobLedger"), entry).catch(() => null);
+        const earlier = await findJobResult(past(session, "jobLedger"), entry).catch(() => null);
         if (earlier !== null) return earlier;
         const isTaken = error instanceof AppError && error.kind === "duplicateEntry";
         if (!isTaken || tries >= triesMax) throw error;

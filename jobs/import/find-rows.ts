@@ -1,5 +1,5 @@
 /**
- * Finds the rows of a table by the values of some columns, for many values at once. Called by `lookups.ts` and `judge-rows.ts`.
+ * Finds the rows of a table by the values of some columns, for many values at once.
  * What counts as equal is the database's matter: where its collation ignores case, `ACME` finds `Acme`.
  */
 import type { Column, Source } from "../../core/column.ts";

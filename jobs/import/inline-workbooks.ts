@@ -1,20 +1,22 @@
 /**
  * core's `Workbooks` where there are no threads: an upload is looked through beside the request that brought it, with the reader's own limits on
- * everything that a file can make large, and an end to its time. Made by `app/edge/request-parts.ts`.
+ * everything that a file can make large, and an end to its time.
  */
 import { invalidFile } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
 import type { Files, Workbooks } from "../../core/ports.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import { inspect } from "./inspect.ts";
 import { withLocalCopy } from "./local-copy.ts";
+import { withReadTimeout } from "./read-timeout.ts";
 
 export function createInlineWorkbooks(files: Files): Workbooks {
   return {
     async inspect(key, options) {
       try {
-        return await withLocalCopy({ files, key }, (path) => inTime(inspect({ path, ...options })));
+        return await withLocalCopy({ files, key }, (path) =>
+          withReadTimeout(inspect({ path, ...options })),
+        );
       } catch (error) {
         if (error instanceof InvalidWorkbook) throw invalidFile(error.message);
         throw error;
@@ -22,17 +24,4 @@ export function createInlineWorkbooks(files: Files): Workbooks {
     },
     blank: blankWorkbook,
   };
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const overdue = new Promise<never>((_, reject) => {
-    const refuse = () => reject(invalidFile("The file takes too long to read"));
-    timer = setTimeout(refuse, limits.uploadReadMs);
-  });
-  try {
-    return await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,4 +1,4 @@
-/** The thread in which one uploaded workbook is looked through. Started by `workbooks.ts`. */
+/** The thread in which one uploaded workbook is looked through. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { WorkbookSketch } from "../../core/ports.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";

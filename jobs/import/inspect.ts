@@ -1,4 +1,4 @@
-/** Looks through one uploaded workbook, from its first byte to its last. Called by `inspect-thread.ts` and, where there are no threads, by `inline-workbooks.ts`. */
+/** Looks through one uploaded workbook, from its first byte to its last. */
 import { shownCell } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/limits.ts";
 import type { Cell, WorkbookSketch } from "../../core/ports.ts";

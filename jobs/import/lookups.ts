@@ -1,4 +1,4 @@
-/** From the names in a file to the keys that they stand for, a batch of rows at a time. Called by `judge-rows.ts`. */
+/** From the names in a file to the keys that they stand for, a batch of rows at a time. */
 import type { ImportLookup } from "../../core/entity.ts";
 import { limits } from "../../core/limits.ts";
 import type { Queries } from "../../core/callers/session.ts";

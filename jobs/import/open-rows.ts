@@ -1,15 +1,14 @@
 /**
  * The rows of an upload in batches. A large file is read in a thread of its own, beside the one that judges and stores its rows: reading is a
- * third of the work of an import. A small one is read at once, as a thread takes longer to begin. Called by `uploaded-rows.ts`.
+ * third of the work of an import. A small one is read at once, as a thread takes longer to begin.
  */
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
-import { Worker } from "node:worker_threads";
 import { limits } from "../../core/limits.ts";
+import { startThread } from "../thread/start-thread.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
-import { type RowsPlace, rowBatches } from "./row-batches.ts";
-import type { FileRow } from "./judge-rows.ts";
+import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
 import type { OpenedRows, RowsAnswer, RowsRefusal, ToRowsThread } from "./rows-thread.ts";
 
 export interface OpenRows {
@@ -23,12 +22,12 @@ export interface OpenRows {
 const smallBytesMax = 512 * 1024;
 
 /** The file has to stay there until `close`. Rejects with `InvalidWorkbook`. */
-export async function openRows(place: RowsPlace): Promise<OpenRows> {
-  const { size } = await stat(place.path);
-  return size <= smallBytesMax ? openHere(place) : openApart(place);
+export async function openRows(file: RowsFile): Promise<OpenRows> {
+  const { size } = await stat(file.path);
+  return size <= smallBytesMax ? openHere(file) : openInThread(file);
 }
 
-async function openHere({ path, bytesMax, batchRows }: RowsPlace): Promise<OpenRows> {
+async function openHere({ path, bytesMax, batchRows }: RowsFile): Promise<OpenRows> {
   const workbook = await openWorkbook(path, { bytesMax });
   return {
     headings: workbook.headings,
@@ -37,37 +36,32 @@ async function openHere({ path, bytesMax, batchRows }: RowsPlace): Promise<OpenR
   };
 }
 
-/** Deno ends a thread that reaches them and tells nobody, as `thread-host.ts` says. */
-const resourceLimits = {
-  maxYoungGenerationSizeMb: limits.jobThreadYoungMb,
-  maxOldGenerationSizeMb: limits.uploadThreadHeapMb,
-};
-
-async function openApart(place: RowsPlace): Promise<OpenRows> {
-  const thread = new Worker(new URL("./rows-thread.ts", import.meta.url), {
-    workerData: place,
-    ...("Deno" in globalThis ? {} : { resourceLimits }),
+async function openInThread(file: RowsFile): Promise<OpenRows> {
+  const thread = startThread(new URL("./rows-thread.ts", import.meta.url), {
+    data: file,
+    heapMb: limits.uploadThreadHeapMb,
+    youngMb: limits.jobThreadYoungMb,
   });
   const exited = once(thread, "exit").then(() => {
     throw new Error("The thread that reads the rows has ended");
   });
   exited.catch(() => undefined);
 
-  /** What the thread says next: nothing is asked before the last question has its answer. */
-  async function said<T extends OpenedRows | RowsAnswer>(): Promise<T> {
+  /** The next message of the thread: nothing is asked before the last question has its answer. Not a race against time, but against its end. */
+  async function nextMessage<T extends OpenedRows | RowsAnswer>(): Promise<T> {
     const [message] = (await Promise.race([once(thread, "message"), exited])) as [T | RowsRefusal];
     if ("refusal" in message) throw new InvalidWorkbook(message.refusal);
     return message;
   }
   async function ask(question: ToRowsThread): Promise<RowsAnswer> {
-    const coming = said<RowsAnswer>();
+    const answer = nextMessage<RowsAnswer>();
     thread.postMessage(question);
-    return coming;
+    return answer;
   }
   const close = async (): Promise<void> => void (await thread.terminate());
 
   try {
-    const { headings } = await said<OpenedRows>();
+    const { headings } = await nextMessage<OpenedRows>();
     return {
       headings,
       async *batches() {

@@ -1,14 +1,15 @@
 /**
  * The preview of an import: every row is judged, nothing is stored. The counts are the job's result; the rejected rows go into files of this
- * run's own name, as lists of errors may be long. Called by `run-job.ts`.
+ * run's own name, as lists of errors may be long.
  */
 import { shownRow } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/limits.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/ports.ts";
-import type { JobContext } from "../job-world.ts";
-import { createJudge, type FileRow } from "./judge-rows.ts";
+import type { JobContext } from "../job/job-context.ts";
+import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows } from "./rejected-rows.ts";
+import type { FileRow } from "./row-batches.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
 /** What a completed preview says of itself. */

@@ -1,8 +1,15 @@
-/** The rows of a workbook in batches. Called by `open-rows.ts` and, in the thread that it starts, by `rows-thread.ts`. */
+/** The rows of a workbook in batches. */
 import type { OpenWorkbook } from "../workbook/open-workbook.ts";
-import type { FileRow } from "./judge-rows.ts";
+import type { Cell } from "../../core/ports.ts";
 
-export interface RowsPlace {
+/** A row of a sheet. */
+export interface FileRow {
+  /** The number that stands beside the row, from 1. */
+  readonly rowIndex: number;
+  readonly values: readonly Cell[];
+}
+
+export interface RowsFile {
   /** The workbook, a file of this machine. */
   readonly path: string;
   /** Of that file. */

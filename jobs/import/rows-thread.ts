@@ -1,16 +1,15 @@
 /**
- * The thread in which the rows of an import are read: it says the headings, then answers each question with a batch. Started by `open-rows.ts`.
+ * The thread in which the rows of an import are read: it sends the headings, then answers each question with a batch.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
-import type { FileRow } from "./judge-rows.ts";
-import { type RowsPlace, rowBatches } from "./row-batches.ts";
+import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
 
 /** `first` begins anew. */
 export type ToRowsThread = "first" | "next";
 
-/** What it says first. */
+/** The first message of the thread. */
 export interface OpenedRows {
   readonly headings: readonly (string | null)[];
 }
@@ -25,26 +24,26 @@ export interface RowsRefusal {
   readonly refusal: string;
 }
 
-type Said = OpenedRows | RowsAnswer | RowsRefusal;
+type FromRowsThread = OpenedRows | RowsAnswer | RowsRefusal;
 
 const port = parentPort!;
-const { path, bytesMax, batchRows } = workerData as RowsPlace;
-const say = (message: Said): void => port.postMessage(message);
+const { path, bytesMax, batchRows } = workerData as RowsFile;
+const send = (message: FromRowsThread): void => port.postMessage(message);
 
-async function saying(work: () => Promise<Said>): Promise<void> {
+async function sendOutcome(work: () => Promise<FromRowsThread>): Promise<void> {
   try {
-    say(await work());
+    send(await work());
   } catch (error) {
     if (!(error instanceof InvalidWorkbook)) throw error;
-    say({ refusal: error.message });
+    send({ refusal: error.message });
   }
 }
 
-await saying(async () => {
+await sendOutcome(async () => {
   const workbook = await openWorkbook(path, { bytesMax });
   let batches = rowBatches(workbook, batchRows);
   port.on("message", (question: ToRowsThread) => {
-    void saying(async () => {
+    void sendOutcome(async () => {
       if (question === "first") {
         await batches.return(undefined);
         batches = rowBatches(workbook, batchRows);

@@ -1,6 +1,6 @@
 /**
  * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
- * handler refuses it, or leaves data that the rules refuse, that row alone is undone. Called by `store-rows.ts`.
+ * handler refuses it, or leaves data that the rules refuse, that row alone is undone.
  */
 import type { Caller } from "../../core/callers/caller.ts";
 import type { Column } from "../../core/column.ts";
@@ -20,7 +20,9 @@ import {
   updateAudit,
 } from "../../core/writes/record.ts";
 import type { Assignment, Scalar } from "../../core/statement.ts";
-import type { ChangedRow, FileRow, NewRow } from "./judge-rows.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
+import type { FileRow } from "./row-batches.ts";
+import type { ChangedRow, NewRow } from "./row-verdict.ts";
 
 export interface HandledRows {
   /** Who started the import. */
@@ -89,7 +91,7 @@ async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<
   const { keyColumns } = rows.plan;
   const data = await runBefore(handled, tx, { event: "onBeforeInsert", data: body });
   const call = { entity, body: data, newId, now };
-  const statement = ruled(() => insertOf(call, { ...plan, keyColumns }));
+  const statement = acceptedByRules(() => insertOf(call, { ...plan, keyColumns }));
   const [row] = await tx.insert(statement);
   if (!row) throw new Error("The database stored a row and did not answer it");
   const record = await readBack(row, plan, tx);
@@ -103,7 +105,7 @@ async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promi
   const oldRecord = await lockRecord({ entity, ifMatch: null }, plan, verdict.key, tx);
   const sent = { ...verdict.body, [key.name]: oldRecord[key.name] ?? verdict.key };
   const data = await runBefore(handled, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
-  const values = ruled(() => changesOf(rows, sent, data));
+  const values = acceptedByRules(() => changesOf(rows, sent, data));
   const set: Assignment[] = [...values].map(([column, value]) => ({ kind: "set", column, value }));
   set.push(...updateAudit(plan, { body: data, now }));
   const returning = [...shown.values()];
@@ -129,7 +131,7 @@ function changesOf(
 }
 
 /** The row was valid, so whatever the rules refuse now came from a handler. */
-function ruled<T>(check: () => T): T {
+function acceptedByRules<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
@@ -141,29 +143,17 @@ function ruled<T>(check: () => T): T {
 }
 
 /** A handler that never ends must hold neither the transaction nor the end of the job. */
-async function inTime(
+const inTime = (
   work: Promise<void>,
   { signal, rowIndex }: { signal: AbortSignal; rowIndex: number },
-): Promise<void> {
-  let stop = (): void => {};
-  const ended = new Promise<never>((_, reject) => {
-    const overdue = `Nothing was stored: the handlers of row ${rowIndex} took too long`;
-    const timer = setTimeout(() => reject(unavailable(overdue)), limits.importHandlersMs);
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    stop = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    };
+): Promise<void> =>
+  withTimeout(work, {
+    signal,
+    timeoutMs: limits.importHandlersMs,
+    onTimeout: () => {
+      throw unavailable(`Nothing was stored: the handlers of row ${rowIndex} took too long`);
+    },
   });
-  try {
-    await Promise.race([work, ended]);
-  } finally {
-    stop();
-    // What it still says has no one to hear it.
-    work.catch(() => undefined);
-  }
-}
 
 /** Lines that say which row of which job they are about. */
 function logOf(log: Log, about: object): Log {

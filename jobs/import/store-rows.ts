@@ -1,6 +1,6 @@
 /**
  * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Rows whose event has
- * handlers are stored one by one (`store-handled.ts`). Called by `commit.ts`.
+ * handlers are stored one by one (`store-handled.ts`).
  */
 import type { Column } from "../../core/column.ts";
 import { AppError } from "../../core/errors.ts";
@@ -9,7 +9,8 @@ import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/callers/session.ts";
 import { createAudit, updateAudit } from "../../core/writes/record.ts";
 import type { Scalar } from "../../core/statement.ts";
-import type { FileRow, Verdict } from "./judge-rows.ts";
+import type { FileRow } from "./row-batches.ts";
+import type { Verdict } from "./row-verdict.ts";
 import type { RejectedRow } from "./rejected-rows.ts";
 import { type HandledRows, storeHandled } from "./store-handled.ts";
 
@@ -36,28 +37,45 @@ export interface StoreRowsOptions extends HandledRows {
 
 /** For all batches of one transaction. Rejects with what the database refuses, in words that name the rows. */
 export function storeRows(options: StoreRowsOptions): StoreRows {
-  const { entity, plan, columns, now } = options;
-  const store = storeHandled(options);
-  const isHandled = {
-    new: hasHandlers(entity, "onBeforeInsert", "onAfterInsert"),
-    change: hasHandlers(entity, "onBeforeUpdate", "onAfterUpdate"),
+  const { columns } = options;
+  const insert = createInsert(options);
+  const change = createChange(options);
+  const storeHandledRows = createHandledStore(options);
+
+  return async (tx, rows, verdicts, onRow) => {
+    const stored: Stored = { inserted: 0, updated: 0, rejected: [] };
+    const judged = rows.map((row, at) => [row, verdicts[at]!] as const);
+    const others = await storeHandledRows(tx, judged, { stored, onRow });
+    try {
+      stored.inserted += await insert(tx, others);
+      stored.updated += await change(tx, others);
+      return stored;
+    } catch (error) {
+      throw refusalOf(error, rows, columns);
+    }
   };
-  const given = { body: {}, now };
-  const created = createAudit(plan, given);
+}
+
+/** Stores those of the rows that its statement is for; resolves with their number. */
+type StoreSome = (tx: Queries, verdicts: readonly Verdict[]) => Promise<number>;
+
+/** Inserts the new records. */
+function createInsert({ plan, columns, now }: StoreRowsOptions): StoreSome {
+  const { table, key, writable } = plan.write;
+  const created = createAudit(plan, { body: {}, now });
   /** The columns that the database would leave null: they are set, so that more rows set the same ones. */
   const optional = new Set(
     columns.flatMap(({ column }) => {
       const { nullable, hasDefault, generated } = column;
       const isNull = nullable && !hasDefault && generated === "none";
-      return isNull && column !== plan.write.key ? [column] : [];
+      return isNull && column !== key ? [column] : [];
     }),
   );
-  const { table, key, writable } = plan.write;
   /** What a new row may set, beside what is the same for all. */
   const settable = new Set([key, ...writable.values(), ...optional]);
   for (const column of created.keys()) settable.delete(column);
 
-  async function insert(tx: Queries, verdicts: readonly Verdict[]): Promise<number> {
+  return async (tx, verdicts) => {
     const news = verdicts.filter((one) => one.kind === "new");
     for (const group of grouped(news, { among: [...settable], optional })) {
       for (const values of group.values) values.push(...created.values());
@@ -71,35 +89,45 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
       });
     }
     return news.length;
-  }
+  };
+}
 
-  async function change(tx: Queries, verdicts: readonly Verdict[]): Promise<number> {
+/** Updates the changed records. */
+function createChange({ plan, now }: StoreRowsOptions): StoreSome {
+  const { table, key, writable } = plan.write;
+  return async (tx, verdicts) => {
     const changes = verdicts.filter((one) => one.kind === "change");
-    const set = updateAudit(plan, given);
-    for (const { items, columns: changed, values } of grouped(changes, {
-      among: [...writable.values()],
-    })) {
-      if (changed.length === 0 && set.length === 0) continue;
+    const set = updateAudit(plan, { body: {}, now });
+    for (const group of grouped(changes, { among: [...writable.values()] })) {
+      if (group.columns.length === 0 && set.length === 0) continue;
       await tx.updateMany({
         kind: "updateMany",
         table,
         key,
-        columns: changed,
-        rows: items.map((one, at) => ({ keyValue: one.key, values: values[at]! })),
+        columns: group.columns,
+        rows: group.items.map((one, at) => ({ keyValue: one.key, values: group.values[at]! })),
         set,
         guard: null,
         returning: [],
       });
     }
     return changes.length;
-  }
+  };
+}
 
-  /** Gives the verdicts that have no handlers. */
-  async function storeOneByOne(
+/** Stores the rows whose event has handlers, one by one; resolves with the verdicts of the others. */
+function createHandledStore(options: StoreRowsOptions) {
+  const { entity, columns } = options;
+  const store = storeHandled(options);
+  const isHandled = {
+    new: hasHandlers(entity, "onBeforeInsert", "onAfterInsert"),
+    change: hasHandlers(entity, "onBeforeUpdate", "onAfterUpdate"),
+  };
+  return async (
     tx: Transaction,
     judged: readonly (readonly [FileRow, Verdict])[],
     { stored, onRow }: { stored: Stored; onRow: (stored: Stored) => void },
-  ): Promise<Verdict[]> {
+  ): Promise<Verdict[]> => {
     const others: Verdict[] = [];
     for (const [row, verdict] of judged) {
       const { kind } = verdict;
@@ -110,24 +138,13 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
       const refusal = await store(tx, row, verdict).catch((error: unknown) => {
         throw refusalOf(error, [row], columns);
       });
-      if (refusal) stored.rejected.push({ values: row.values, messages: saidOf(refusal, columns) });
-      else stored[kind === "new" ? "inserted" : "updated"] += 1;
+      if (refusal) {
+        const messages = refusalMessages(refusal, columns);
+        stored.rejected.push({ values: row.values, messages });
+      } else stored[kind === "new" ? "inserted" : "updated"] += 1;
       onRow(stored);
     }
     return others;
-  }
-
-  return async (tx, rows, verdicts, onRow) => {
-    const stored: Stored = { inserted: 0, updated: 0, rejected: [] };
-    const judged = rows.map((row, at) => [row, verdicts[at]!] as const);
-    const others = await storeOneByOne(tx, judged, { stored, onRow });
-    try {
-      stored.inserted += await insert(tx, others);
-      stored.updated += await change(tx, others);
-      return stored;
-    } catch (error) {
-      throw refusalOf(error, rows, columns);
-    }
   };
 }
 
@@ -199,7 +216,7 @@ function refusalOf(
 }
 
 /** A refusal in the words of the handler, and its fields by their headings. */
-function saidOf({ message, errors }: AppError, columns: readonly FileColumn[]): string[] {
+function refusalMessages({ message, errors }: AppError, columns: readonly FileColumn[]): string[] {
   const headings = new Map(columns.map(({ column, heading }) => [column.name, heading]));
   const faults = Object.entries(errors ?? {}).map(
     ([name, messages]) => `${headings.get(name) ?? name}: ${messages.join(", ")}`,

@@ -1,14 +1,14 @@
-/** An uploaded workbook as a job reads it: its columns, and its rows in batches. Called by `preview.ts` and `commit.ts`. */
+/** An uploaded workbook as a job reads it: its columns, and its rows in batches. */
 import type { ImportPlan } from "../../core/entity.ts";
 import { AppError, invalidFile, notFound } from "../../core/errors.ts";
 import { type FileColumn, readHeadings } from "../../core/jobs/import-columns.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/ports.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
-import type { JobContext } from "../job-world.ts";
+import type { JobContext } from "../job/job-context.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
-import type { FileRow } from "./judge-rows.ts";
-import { oneAhead } from "../one-ahead.ts";
+import type { FileRow } from "./row-batches.ts";
+import { readAhead } from "../job/read-ahead.ts";
 import { withLocalCopy } from "./local-copy.ts";
 import { openRows } from "./open-rows.ts";
 
@@ -37,7 +37,7 @@ export async function withUploadedRows<T>(
       try {
         const { headings } = opened;
         const { known: columns } = readHeadings(plan, headings);
-        const batches = () => oneAhead(opened.batches());
+        const batches = () => readAhead(opened.batches());
         return await work({ plan, headings, columns, totalRows, batches });
       } finally {
         await opened.close();

@@ -1,35 +1,32 @@
 /**
  * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file.
- * Made by `app/open-jobs.ts`.
  */
-import { Worker } from "node:worker_threads";
 import { invalidFile } from "../../core/errors.ts";
 import { limits } from "../../core/limits.ts";
 import type { Files, Workbooks, WorkbookSketch } from "../../core/ports.ts";
+import { startThread } from "../thread/start-thread.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
+import { withReadTimeout } from "./read-timeout.ts";
 
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {
     inspect: (key, options) =>
-      inTurn(() => withLocalCopy({ files, key }, (path) => inspectApart({ path, ...options }))),
+      inTurn(() => withLocalCopy({ files, key }, (path) => inspectInThread({ path, ...options }))),
     blank: blankWorkbook,
   };
 }
 
-function inspectApart(workerData: Inspection): Promise<WorkbookSketch> {
-  const thread = new Worker(new URL("./inspect-thread.ts", import.meta.url), {
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: limits.uploadThreadHeapMb },
+function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
+  const thread = startThread(new URL("./inspect-thread.ts", import.meta.url), {
+    data: inspection,
+    heapMb: limits.uploadThreadHeapMb,
+    hasTimeout: true,
   });
-  return new Promise<WorkbookSketch>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(invalidFile("The file takes too long to read")),
-      limits.uploadReadMs,
-    );
+  const sketched = new Promise<WorkbookSketch>((resolve, reject) => {
     thread.on("message", ({ sketch, refusal }: FromInspection) => {
       if (sketch) resolve(sketch);
       else reject(invalidFile(refusal));
@@ -38,11 +35,9 @@ function inspectApart(workerData: Inspection): Promise<WorkbookSketch> {
       const isTooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       reject(isTooLarge ? invalidFile("The file takes too much memory to read") : error);
     });
-    thread.on("exit", () => {
-      clearTimeout(timer);
-      reject(new Error("The thread that reads an upload has ended"));
-    });
-  }).finally(() => thread.terminate());
+    thread.on("exit", () => reject(new Error("The thread that reads an upload has ended")));
+  });
+  return withReadTimeout(sketched).finally(() => thread.terminate());
 }
 
 /** Runs no more than so many at a time; the others wait. */

@@ -1,12 +1,12 @@
 /**
  * A value as the XML of a cell. Nothing is ever a formula: a text stays a text, whatever it begins with. Numbers and dates that Excel would
- * show changed (more than 15 digits, days before March 1900) are written as text instead. Called by `sheet-xml.ts`, once per cell.
+ * show changed (more than 15 digits, days before March 1900) are written as text instead.
  */
 import type { Json } from "../../core/json.ts";
 import { type DatePattern, parseDatePattern } from "./date-pattern.ts";
 import { serialOf } from "./serial-date.ts";
 import { cellLengthMax, cutText, escapeText } from "./sheet-text.ts";
-import { type ColumnFormat, defaultPatterns, textOf } from "./table-column.ts";
+import { type ColumnFormat, defaultPatterns, cellText } from "./table-column.ts";
 
 export interface CellPlan {
   /** The number format, as Excel writes it; null for the usual one. */
@@ -25,13 +25,13 @@ export function planCell(format: ColumnFormat | undefined, onCut: () => void): C
   const asItIs = (value: Exclude<Json, null>, place: string): string => {
     if (typeof value === "number") return numberXml(value, place);
     if (typeof value === "boolean") return booleanXml(value, place);
-    return textCell(textOf(value), place);
+    return textCell(cellText(value), place);
   };
   switch (format?.type) {
     case undefined:
       return { code: null, xml: asItIs };
     case "text":
-      return { code: null, xml: (value, place) => textCell(textOf(value), place) };
+      return { code: null, xml: (value, place) => textCell(cellText(value), place) };
     case "boolean":
       return { code: null, xml: (value, place) => asItIs(labelOf(value, format), place) };
     case "number":

@@ -1,6 +1,6 @@
-/** Widths of columns that a person likes: by the heading and by the first rows. Called by `create-workbook.ts`. */
+/** Widths of columns that a person likes: by the heading and by the first rows. */
 import { patternOf } from "./cell-xml.ts";
-import { type Batch, type TableColumn, textOf } from "./table-column.ts";
+import { type Batch, type TableColumn, cellText } from "./table-column.ts";
 
 const widthMin = 8;
 const widthMax = 60;
@@ -25,7 +25,7 @@ export function columnWidths(columns: readonly TableColumn[], rows: Batch): numb
 
 function lengthOf(value: Batch[number][number] | undefined): number {
   if (value === null || value === undefined) return 0;
-  const text = textOf(value);
+  const text = cellText(value);
   const lineEnd = text.indexOf("\n");
   return lineEnd < 0 ? text.length : lineEnd;
 }

@@ -1,7 +1,7 @@
 /**
  * START HERE. Tables as files, without jobs and HTTP. Writing: `createTable` gives a writer that turns batches of rows into bytes
  * (`create-workbook.ts`, `csv.ts`, `jsonl.ts`). Reading: `open-workbook.ts` gives the rows of an uploaded xlsx. Neither ever holds the whole
- * table. Called by the export job; why these are our own and no library's: docs/decisions/0001-spreadsheets.md.
+ * table. Why these are our own and no library's: docs/decisions/0001-spreadsheets.md.
  */
 import { createCsv } from "./csv.ts";
 import { createWorkbook } from "./create-workbook.ts";

@@ -1,7 +1,6 @@
 /**
  * The xlsx writer: rows → XML of a sheet → deflate → archive, piece by piece, so that memory does not grow with the rows. Texts stand in their
  * cells instead of a shared table for the same reason. The parts that tell the sheets come last, when their number is known.
- * Called by `create-table.ts`.
  */
 import { planCell } from "./cell-xml.ts";
 import { sheetColumnsMax, sheetRowsMax } from "./cell-reference.ts";

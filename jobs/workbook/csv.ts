@@ -1,7 +1,6 @@
 /**
  * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel reads another
  * encoding. Dates follow their pattern and booleans their labels; numbers are plain digits, so that every program reads them.
- * Called by `create-table.ts`.
  *
  * A spreadsheet runs a text that begins with `=`, `+`, `-` or `@` as a formula. Such a text gets an apostrophe in front, except where
  * it is a number. That changes the text, which is why xlsx, where texts are safe as they are, is the better way to a spreadsheet.
@@ -9,7 +8,12 @@
 import type { Json } from "../../core/json.ts";
 import { labelOf, patternOf } from "./cell-xml.ts";
 import { msOf } from "./serial-date.ts";
-import { type ColumnFormat, type TableOptions, type TableWriter, textOf } from "./table-column.ts";
+import {
+  type ColumnFormat,
+  type TableOptions,
+  type TableWriter,
+  cellText,
+} from "./table-column.ts";
 
 /** A writer of one csv file. */
 export function createCsv({ columns }: TableOptions): TableWriter {
@@ -65,6 +69,6 @@ function quoted(text: string): string {
 
 /** JSON and numbers begin with no sign of a formula but the minus of a number. */
 function quotedJson(value: Exclude<Json, null>): string {
-  const text = textOf(value);
+  const text = cellText(value);
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,6 @@
 /**
  * Patterns of dates such as `DD/MM/YYYY HH:mm`, as a number format of Excel and as text. Upper and lower case are the same, so
- * that `dd/mm/yyyy` works too: an `m` beside hours or seconds is minutes, any other is months. Called by `cell-xml.ts` and `csv.ts`.
+ * that `dd/mm/yyyy` works too: an `m` beside hours or seconds is minutes, any other is months.
  *
  * `YYYY YY MMMM MMM MM M DDDD DDD DD D HH H mm m ss s SSS A`; text stands in `[…]` or `"…"`.
  */

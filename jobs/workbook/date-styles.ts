@@ -1,4 +1,4 @@
-/** Which styles of a workbook show a number as a date. Called by `open-workbook.ts`; `sheet-cells.ts` looks styles up in the answer. */
+/** Which styles of a workbook show a number as a date. */
 import type { DateKind } from "./serial-date.ts";
 import { type Archive, readPart } from "./xml-part.ts";
 import { readAttributes } from "./xml-scanner.ts";

@@ -1,6 +1,6 @@
 /**
  * The jsonl writer: one JSON object per line, the headings as its names. It is for programs, so values stand as answers show them: no
- * patterns, no labels. Called by `create-table.ts`.
+ * patterns, no labels.
  */
 import type { TableOptions, TableWriter } from "./table-column.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The xlsx reader. It walks from the archive's directory to the first visible sheet, keeps what is small and gives the rows as a
- * stream, with a limit on everything that a file can make large. Called by the import jobs.
+ * stream, with a limit on everything that a file can make large.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { limits as serviceLimits } from "../../core/limits.ts";

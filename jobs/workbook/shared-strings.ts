@@ -1,6 +1,5 @@
 /**
  * The table of texts that the cells of a workbook share. It is the one thing that has to be kept while the rows are read, so its size is limited.
- * Called by `open-workbook.ts`.
  */
 import { unescapeText } from "./sheet-text.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";

@@ -1,6 +1,6 @@
 /**
  * What a cell says, as a plain value: texts of every kind joined, results of formulas, dates as ISO texts. Numbers keep the value
- * that was stored: a double as a number, longer digits as their text. Called by `sheet-rows.ts`, once per cell.
+ * that was stored: a double as a number, longer digits as their text.
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import type { DateStyles } from "./date-styles.ts";

@@ -1,4 +1,4 @@
-/** Names of sheets that Excel takes. Called by `create-workbook.ts`. */
+/** Names of sheets that Excel takes. */
 
 const lengthMax = 31;
 const forbidden = /[[\]:*?/\\\p{Cc}\ufffe\uffff]/gu;

@@ -1,6 +1,6 @@
 /**
  * The rows of a sheet, while its XML is inflated: pieces of text go into the scanner, whole rows come out, and nothing else is kept. What stands behind
- * the rows (merged cells, filters) is looked at only to see that the part is whole. Called by `open-workbook.ts`.
+ * the rows (merged cells, filters) is looked at only to see that the part is whole.
  */
 import { columnInRow, sheetRowsMax } from "./cell-reference.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
@@ -75,6 +75,10 @@ interface SheetHandling {
   onRow(row: SheetRow): void;
 }
 
+/**
+ * Longer than a screen on purpose: these small functions run for each cell of a large file, over one set of variables, which as members of an
+ * object, or handed from one function to the next, would make the reader slower.
+ */
 function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler {
   const inline = collectText();
   let cell: RawCell = emptyCell;

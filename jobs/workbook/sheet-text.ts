@@ -1,6 +1,6 @@
 /**
  * Text as the XML of a workbook holds it. Characters that XML cannot carry stand as `_xHHHH_`, the way Excel does it, so nothing
- * is lost on the way there and back. Called by the writer (`cell-xml.ts`, `workbook-parts.ts`) and the reader (`shared-strings.ts`, `sheet-cells.ts`).
+ * is lost on the way there and back.
  */
 
 /** UTF-16 units that a cell of Excel holds. */

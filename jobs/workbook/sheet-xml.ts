@@ -1,6 +1,6 @@
 /**
  * One sheet as XML: a bold heading row that stays in view, an autofilter, column widths, and the rows. It ends when the rows end, when the
- * sheet is full, or before its XML grows beyond what a member of an archive may have. Called by `create-workbook.ts`.
+ * sheet is full, or before its XML grows beyond what a member of an archive may have.
  */
 import type { CellPlan } from "./cell-xml.ts";
 import { columnLetters } from "./cell-reference.ts";

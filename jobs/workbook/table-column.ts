@@ -55,6 +55,6 @@ export const defaultPatterns = {
 } as const;
 
 /** A value of JSON as the text of a cell: objects and arrays as JSON. */
-export function textOf(value: Exclude<Json, null>): string {
+export function cellText(value: Exclude<Json, null>): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

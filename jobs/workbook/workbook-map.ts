@@ -1,6 +1,6 @@
 /**
  * Which part of the file is what: from the package's relations to the workbook, and from its list of sheets to the first that a person
- * sees. Names of parts are free, so nothing is guessed. Called by `open-workbook.ts`.
+ * sees. Names of parts are free, so nothing is guessed.
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { type Archive, readPart } from "./xml-part.ts";

@@ -1,6 +1,6 @@
 /**
  * The small parts of a workbook beside its sheets: what it consists of, the names of the sheets, and the styles (a bold heading, and one
- * style per number format). Called by `create-workbook.ts`.
+ * style per number format).
  */
 import { escapeText } from "./sheet-text.ts";
 

@@ -1,4 +1,4 @@
-/** Reads a whole XML part of a workbook with one handler. Called by the readers of the small parts and of the shared strings. */
+/** Reads a whole XML part of a workbook with one handler. */
 import type { FileHandle } from "node:fs/promises";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { type XmlHandler, XmlScanner } from "./xml-scanner.ts";

@@ -1,7 +1,7 @@
 /**
  * A small streaming scanner of XML, for the parts of a workbook alone: tags, texts and CDATA; well nested; no document types, so no
  * entities but the five of XML itself. It looks at each character once and is several times as fast as a general parser.
- * Names lose their prefix (`x:row` is `row`). Called by the readers of the parts.
+ * Names lose their prefix (`x:row` is `row`).
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 

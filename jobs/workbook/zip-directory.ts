@@ -1,6 +1,6 @@
 /**
  * What a zip archive says it holds, read from the directory at its end and checked before anything is inflated: how many members,
- * their sizes, that none lies in another or outside the file. Names are never used as paths. Called by `open-workbook.ts`.
+ * their sizes, that none lies in another or outside the file. Names are never used as paths.
  */
 import type { FileHandle } from "node:fs/promises";
 import { InvalidWorkbook } from "./invalid-workbook.ts";

@@ -1,6 +1,6 @@
 /**
  * One member of a zip archive, inflated piece by piece. What the directory says of it is not believed: bytes are counted while they come, and
- * checked at the end. Called by `open-workbook.ts` and `sheet-rows.ts` through `partText`.
+ * checked at the end.
  */
 import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";

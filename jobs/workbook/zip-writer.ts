@@ -1,6 +1,6 @@
 /**
  * A zip archive as a stream of bytes: every member is deflated while it is made, its sizes follow it in a data descriptor, and nothing
- * is kept but one directory entry per member. The same members give the same bytes (on one runtime). Called by `create-workbook.ts`.
+ * is kept but one directory entry per member. The same members give the same bytes (on one runtime).
  */
 import { Readable, pipeline } from "node:stream";
 import { crc32, createDeflateRaw } from "node:zlib";

@@ -1,6 +1,6 @@
 /**
  * Imports from the upload to the stored records, with the jobs in the service and in a worker over Redis. How cells become values is
- * `import-values.test.ts`' matter, what an upload may be `import-upload.test.ts`'.
+ * `field-value.test.ts`' matter, what an upload may be `import-upload.test.ts`'.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

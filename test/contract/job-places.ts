@@ -14,8 +14,8 @@ import type { EngineName } from "../servers/session.ts";
 import { startBucket } from "../storage/own-bucket.ts";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
-type FolderPlace = "in the service" | "in a worker over Redis";
-export type JobPlace = FolderPlace | `${FolderPlace}, files in a bucket`;
+type FolderStorage = "in the service" | "in a worker over Redis";
+export type JobPlace = FolderStorage | `${FolderStorage}, files in a bucket`;
 
 /** SQLite's run has no Redis. */
 export const jobPlaces: readonly JobPlace[] =

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { actions } from "../../core/actions.ts";
 import { createLog } from "../../app/log.ts";
-import { openJobWorld } from "../../app/job-world.ts";
+import { openJobWorld } from "../../app/start/open-job-world.ts";
 import type { Json } from "../../core/json.ts";
 import type { Job, JobKind } from "../../core/ports.ts";
 import { createRunner } from "../../jobs/run-job.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/job-world.ts";
+import { openJobWorld } from "../../app/start/open-job-world.ts";
 import { createLog } from "../../app/log.ts";
 import type { Job, Run } from "../../core/ports.ts";
 import { createRunner } from "../../jobs/run-job.ts";

@@ -1,6 +1,6 @@
 /**
  * What core's `Files` promises, over a folder and over a bucket: whole or not there, ranges, limits, names; and what is removed when its
- * time is over. What is the bucket's own is in `files-bucket.test.ts`.
+ * time is over. What is the bucket's own is in `bucket-files.test.ts`.
  */
 import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../core/limits.ts";
 import type { Files } from "../../core/ports.ts";
-import { removeOld } from "../../jobs/clean-up.ts";
-import { createBucketFiles } from "../../jobs/files-bucket.ts";
-import { createFolderFiles } from "../../jobs/files-folder.ts";
+import { removeOld } from "../../jobs/files/clean-up.ts";
+import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
+import { createFolderFiles } from "../../jobs/files/folder-files.ts";
 import { type OwnBucket, startBucket } from "../storage/own-bucket.ts";
 
 /** A place for files, empty in each test. */

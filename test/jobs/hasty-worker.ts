@@ -3,7 +3,7 @@
  * TEST_STUCK_LOOK_MS: how often it looks whether it is stuck.
  */
 import { readConfigFiles } from "../../app/config-files.ts";
-import { startWorker } from "../../jobs/worker.ts";
+import { startWorker } from "../../app/start/worker.ts";
 
 const stuckLookMs = process.env["TEST_STUCK_LOOK_MS"];
 const { stop } = await startWorker({

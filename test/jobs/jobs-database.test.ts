@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/job-world.ts";
+import { openJobWorld } from "../../app/start/open-job-world.ts";
 import { createLog } from "../../app/log.ts";
 import { openService } from "../../app/wire.ts";
 import type { Job } from "../../core/ports.ts";

@@ -12,11 +12,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { AppError, notFound, unavailable } from "../../core/errors.ts";
 import { abandonedError, cancelledError, unknownError } from "../../core/jobs/jobs.ts";
 import type { Job, JobRecord, Log, Queue, Run, RunJob } from "../../core/ports.ts";
-import { createBullmqQueue } from "../../jobs/bullmq.ts";
-import { startBullmqWorker } from "../../jobs/bullmq-worker.ts";
-import { createFolderFiles } from "../../jobs/files-folder.ts";
-import { openLocalQueue } from "../../jobs/local.ts";
-import { type BullmqServerUrls, openBullmqServer } from "../../jobs/open-bullmq-server.ts";
+import { createBullmqQueue } from "../../jobs/queue/bullmq/bullmq-queue.ts";
+import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
+import { createFolderFiles } from "../../jobs/files/folder-files.ts";
+import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
+import {
+  type BullmqServerUrls,
+  openBullmqServer,
+} from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -14,7 +14,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { createLog } from "../../app/log.ts";
 import { openService, type Service } from "../../app/wire.ts";
-import { keyPrefix } from "../../jobs/bullmq.ts";
+import { keyPrefix } from "../../jobs/queue/bullmq/redis-server.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";

@@ -1,8 +1,8 @@
 /**
  * A process: writes a large file into a bucket and reads it again, and prints how much memory that took at most, in megabytes.
- * `files-bucket.test.ts` starts it: `node large-file.ts <bucket's URL> <key> <megabytes>`.
+ * `bucket-files.test.ts` starts it: `node large-file.ts <bucket's URL> <key> <megabytes>`.
  */
-import { createBucketFiles } from "../../jobs/files-bucket.ts";
+import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
 
 const [url = "", key = "", megabytes = ""] = process.argv.slice(2);
 const keys = { accessKeyId: key, secretAccessKey: key };

@@ -1,0 +1,82 @@
+/** The thread in which jobs run: opens databases and files of its own, then runs the jobs that `thread-host.ts` sends it. */
+import { parentPort, workerData } from "node:worker_threads";
+import { importFrom } from "../config-files.ts";
+import { parseEnv } from "../env.ts";
+import { openJobWorld } from "./open-job-world.ts";
+import { createLog } from "../log.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Job, Run } from "../../core/ports.ts";
+import { lowerPriority } from "../../jobs/thread/low-priority.ts";
+import { disablePretenuring } from "../../jobs/thread/pretenuring.ts";
+import { createRunner } from "../../jobs/run-job.ts";
+import type {
+  FromThread,
+  ThreadError,
+  ThreadStart,
+  ToThread,
+} from "../../jobs/thread/thread-messages.ts";
+
+lowerPriority();
+disablePretenuring();
+const port = parentPort!;
+const { files, env, logLevel } = workerData as ThreadStart;
+const send = (message: FromThread): void => port.postMessage(message);
+const ends = new Map<string, AbortController>();
+const raises = new Map<number, (ok: boolean) => void>();
+let calls = 0;
+
+const importComponent = importFrom(parseEnv(env).configDir);
+const opening = openJobWorld({ files, env, log: createLog(logLevel), importComponent, raise });
+// Every run that waits for it says so.
+opening.catch(() => undefined);
+
+port.on("message", (message: ToThread) => {
+  if (message.type === "run") void start(message.job, message.id);
+  else if (message.type === "end") ends.get(message.id)?.abort(message.reason);
+  else if (message.type === "raised") raises.get(message.call)?.(message.ok);
+  else void close();
+});
+
+async function start(job: Job, id: string): Promise<void> {
+  const end = new AbortController();
+  ends.set(id, end);
+  const progress: Run["progress"] = (processed, total) =>
+    send({ type: "progress", id, processed, total });
+  try {
+    const { world } = await opening;
+    const result: Json = await createRunner(world)({ job, id, signal: end.signal, progress });
+    send({ type: "done", id, result });
+  } catch (error) {
+    send({ type: "failed", id, error: threadErrorOf(error) });
+  } finally {
+    ends.delete(id);
+  }
+}
+
+function raise(names: readonly string[]): Promise<void> {
+  const call = ++calls;
+  return new Promise((resolve, reject) => {
+    raises.set(call, (ok) => {
+      raises.delete(call);
+      if (ok) resolve();
+      else reject(new Error("The cache could not be told of a write"));
+    });
+    send({ type: "raise", call, names });
+  });
+}
+
+/** What the job wrote counts or not by then; whatever is under way fails with its connection. */
+async function close(): Promise<void> {
+  const opened = await opening.catch(() => null);
+  await opened?.close();
+  process.exit(0);
+}
+
+function threadErrorOf(error: unknown): ThreadError {
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof AppError)) return { kind: null, message: "", detail };
+  const { kind, message, cause } = error;
+  const below = cause instanceof Error ? `\n${cause.stack ?? cause.message}` : "";
+  return { kind, message, detail: detail + below };
+}

@@ -1,0 +1,112 @@
+/**
+ * Opens the queue of non-blocking hook calls: beside the jobs in Redis or PostgreSQL, or in files of this process. A call that the queue does
+ * not take stays in the memory of the process. Without a non-blocking hook, no queue is opened.
+ */
+import type { ProjectConfig } from "../../core/config/read.ts";
+import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
+import { limits } from "../../core/limits.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
+import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
+import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
+import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
+import { openFiles } from "../../jobs/files/open-files.ts";
+import type { Settings } from "../env.ts";
+import { attempt } from "../outbound/attempt.ts";
+import { createBackground, type ProcessBackground } from "../outbound/background.ts";
+import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";
+
+export interface OpenHooksOptions {
+  readonly projects: readonly ProjectConfig[];
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+export interface Hooks {
+  /** `outbound`: how the project's hooks are called. */
+  forProject(name: string, outbound: Outbound): Background;
+  /** Calls are made from now on: the service answers, to hooks of its own too. */
+  start(): void;
+  /** Calls may go on until this moment (of `performance.now()`); the next process has the rest. */
+  stop(untilMs: number): Promise<void>;
+}
+
+/** Behind the name of the jobs' queue. No such name has a slash, so that nobody's jobs are hooks. */
+const queueSuffix = "/hooks";
+
+/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
+export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
+  const outbounds = new Map<string, Outbound>();
+  const own: ProcessBackground[] = [];
+  const headersOf = createHeadersOf(projects);
+
+  const makeCall: MakeCall = async (call, signal) => {
+    const outbound = outbounds.get(call.place.project);
+    const headers = headersOf(call.place);
+    // Another instance, whose configuration is another one, may know it.
+    if (!outbound || !headers) return { error: new Error("There is no such hook"), isFinal: false };
+    return attempt(outbound, withHeaders(call, headers).request, signal);
+  };
+  const queue = projects.some(hasLaterHooks) ? await openQueue(settings, { makeCall, log }) : null;
+
+  async function keep(call: HookCall, background: Background): Promise<void> {
+    try {
+      if (queue === null) throw new Error("There was no hook to open a queue for");
+      await keptInTime(queue.add(withoutHeaders(call, headersOf(call.place))));
+    } catch (error) {
+      const { requestId, label: hook } = call;
+      const message =
+        "A hook could not be kept: it is called all the same, and lost if the process ends";
+      log.warn({ err: error, requestId, hook }, message);
+      await background.add([call]);
+    }
+  }
+
+  return {
+    forProject(name, outbound) {
+      outbounds.set(name, outbound);
+      const background = createBackground(outbound, log);
+      own.push(background);
+      return {
+        async add(calls) {
+          await Promise.all(calls.map((call) => keep(call, background)));
+        },
+      };
+    },
+    start: () => queue?.start(),
+    async stop(untilMs) {
+      await Promise.all([queue?.stop(untilMs), ...own.map(({ drain }) => drain(untilMs))]);
+    },
+  };
+}
+
+/** Whether an endpoint changes statuses and has a hook that nobody waits for. */
+const hasLaterHooks = ({ endpoints }: ProjectConfig): boolean =>
+  endpoints.some(
+    ({ payload: { action, workflow } }) =>
+      action["change-status"] === true &&
+      Object.values(workflow?.hooks ?? {}).some(({ onBefore, onAfter }) =>
+        [...onBefore, ...onAfter].some(({ blocking }) => !blocking),
+      ),
+  );
+
+async function openQueue(
+  settings: Settings,
+  { makeCall, log }: { makeCall: MakeCall; log: Log },
+): Promise<HookQueue> {
+  const adding = await openBullmqServer(settings, { use: "service", log });
+  if (adding === null)
+    return createLocalHookQueue({ files: await openFiles(settings.storage), makeCall, log });
+  const taking = await openBullmqServer(settings, { use: "worker", log });
+  const { createBullmqHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
+  const queueName = settings.queueName + queueSuffix;
+  return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
+}
+
+/** An answer waits no longer than this for its hooks to be kept. */
+const keptInTime = (adding: Promise<void>): Promise<void> =>
+  withTimeout(adding, {
+    timeoutMs: limits.jobTimeoutMs,
+    onTimeout: () => {
+      throw new Error("The queue of the hooks does not answer");
+    },
+  });

@@ -1,0 +1,128 @@
+/**
+ * Opens what jobs need of a process, from configuration and environment: databases with the time-out of jobs and few connections, files,
+ * and the cache that has to be told of writes.
+ */
+import { hash } from "node:crypto";
+import { type Cache, createCache } from "../../core/cache.ts";
+import { type Access, openAccess } from "../../core/callers/access.ts";
+import { compileProject } from "../../core/config/compile.ts";
+import type { ImportComponent } from "../../core/config/components-plan.ts";
+import { formatFaults } from "../../core/config/faults.ts";
+import {
+  type ConfigFiles,
+  type EndpointConfig,
+  type ProjectConfig,
+  readConfig,
+} from "../../core/config/read.ts";
+import type { Entity } from "../../core/entity.ts";
+import { limits } from "../../core/limits.ts";
+import type { CacheStore, Log } from "../../core/ports.ts";
+import { databaseOf, openDb } from "../../db/open.ts";
+import { openFiles } from "../../jobs/files/open-files.ts";
+import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
+import { parseEnv } from "../env.ts";
+import { openStores } from "../stores/open.ts";
+
+export interface JobWorldOptions {
+  readonly files: ConfigFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  /** Loads the files under `components/`, where the rows of an import have handlers. */
+  readonly importComponent?: ImportComponent | undefined;
+  /** What callers of jobs may do; absent: everything. */
+  readonly access?: Access;
+  /** Where there is no Redis: tells the cache of the process what was written. */
+  raise(names: readonly string[]): Promise<void>;
+}
+
+export async function openJobWorld({
+  files,
+  env,
+  log,
+  importComponent,
+  access = openAccess,
+  raise,
+}: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
+  const { redisUrl, storage } = parseEnv(env);
+  const { projects: configs } = readConfig(files, env);
+  const stores = await openStores(redisUrl);
+  const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
+  const cache = createCache({ store, digest: (text) => hash("sha256", text), log });
+  const parts = { cache, importComponent, access };
+  const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
+  const kept = await openFiles(storage);
+  const world: JobWorld = {
+    projects: new Map(projects.map((project) => [project.name, project])),
+    files: kept,
+    now: () => new Date().toISOString(),
+    newId: () => crypto.randomUUID(),
+    log,
+  };
+  const close = async () => {
+    await Promise.all(projects.map(({ db }) => db.close()));
+    cache.close();
+    stores.close();
+    await kept.close();
+  };
+  return { world, close };
+}
+
+/** Jobs keep no lists, so of the cache they need no more. */
+const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore => ({
+  ...own,
+  raise,
+});
+
+interface ProjectParts {
+  readonly cache: Cache;
+  readonly importComponent: ImportComponent | undefined;
+  readonly access: Access;
+}
+
+async function openProject(
+  config: ProjectConfig,
+  { cache, importComponent, access }: ProjectParts,
+): Promise<JobProject> {
+  const { url, pool } = config.database;
+  const db = await openDb(url, {
+    connectionsMax: Math.min(pool, limits.jobConnectionsMax),
+    statementTimeoutMs: config.jobs.statementTimeoutMs,
+    decimals: config.decimals,
+  });
+  const entities = new Map<string, Promise<Entity | null>>();
+
+  async function compile(endpoint: string): Promise<Entity | null> {
+    const endpoints = config.endpoints.filter(({ name }) => name === endpoint).map(withOwnHandlers);
+    const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
+      importComponent,
+    });
+    // Without its handlers an import would store what they are there to refuse.
+    const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
+    if (faults.length > 0) throw new Error(formatFaults(faults));
+    return compiled.entities.get(endpoint) ?? null;
+  }
+
+  return {
+    name: config.name,
+    db,
+    cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
+    entity(endpoint) {
+      const known = entities.get(endpoint);
+      if (known) return known;
+      const compiling = compile(endpoint);
+      entities.set(endpoint, compiling);
+      // A database that was out of reach is asked again.
+      compiling.catch(() => entities.delete(endpoint));
+      return compiling;
+    },
+    access,
+    batchRows: config.jobs.batchRows,
+  };
+}
+
+/** Handlers belong to requests: a job loads none, unless the rows of an import have them. */
+function withOwnHandlers({ payload, ...endpoint }: EndpointConfig): EndpointConfig {
+  const { components, ...rest } = payload;
+  const isHandled = payload.importConfig?.runHooks === true;
+  return { ...endpoint, payload: isHandled ? { ...rest, components } : rest };
+}

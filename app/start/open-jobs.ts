@@ -1,0 +1,146 @@
+/**
+ * Opens the queue of the service's jobs, and their files: jobs are kept in Redis or PostgreSQL, for workers to run, or in this process, which
+ * runs them in a thread. Without an endpoint that exports or imports, no queue is opened.
+ */
+import { switchedOn } from "../../core/actions.ts";
+import type { Cache } from "../../core/cache.ts";
+import type { ConfigFiles, ProjectConfig } from "../../core/config/read.ts";
+import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
+import type { Files, Queue } from "../../core/ports.ts";
+import { databaseOf, isInMemory } from "../../db/open.ts";
+import { createCacheNotifyingQueue } from "../../jobs/queue/cache-notifying-queue.ts";
+import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
+import { createWorkbooks } from "../../jobs/import/workbooks.ts";
+import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
+import { openFiles } from "../../jobs/files/open-files.ts";
+import { startCleanUp } from "../../jobs/files/clean-up.ts";
+import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
+import type { Settings } from "../env.ts";
+import type { JobsBoard } from "../jobs-board.ts";
+import { openJobThread } from "./open-job-thread.ts";
+import type { Logger } from "../log.ts";
+
+export interface OpenJobsOptions {
+  readonly projects: readonly ProjectConfig[];
+  readonly settings: Settings;
+  readonly files: ConfigFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  readonly cache: Cache;
+  /** Tells the cache of this process what a job wrote. */
+  raise(names: readonly string[]): Promise<void>;
+}
+
+export interface Jobs {
+  /** What operators see of the jobs; null where there is nothing to see, or nobody may. */
+  readonly board: JobsBoard | null;
+  forProject(config: ProjectConfig): ProjectJobs;
+  /** Jobs of this process end within seconds, and go on when it starts again. Their states are still told. */
+  stopRunning(): Promise<void>;
+  /** As `stopRunning`, and nothing is told any more. */
+  close(): Promise<void>;
+}
+
+/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
+export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
+  const { projects, settings, cache } = options;
+  const files = await openFiles(settings.storage, projects.some(hasJobs) ? options.log : undefined);
+  const { queue, server, stop } = projects.some(hasJobs)
+    ? await openQueue(options, files)
+    : { queue: noQueue, server: null, stop: async () => undefined };
+  let stopped: Promise<void> | null = null;
+  const stopRunning = () => (stopped ??= stop());
+  const workbooks = createWorkbooks(files);
+
+  /** Without Redis the cache of this process hears of what a worker wrote from the job alone. */
+  function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
+    if (settings.jobsDatabaseUrl === null) return queue;
+    const projectCache = cache.forProject({ database: databaseOf(url), ...settingsOfCache });
+    return createCacheNotifyingQueue(queue, {
+      project: name,
+      wrote: () => projectCache.wrote(["unknown"]),
+    });
+  }
+
+  return {
+    board: server && boardOf(server, settings),
+    forProject(config) {
+      const { name, jobs } = config;
+      const newId = () => crypto.randomUUID();
+      const deps = { queue: queueOf(config), files, workbooks, newId, nowMs: Date.now };
+      return createProjectJobs({ name, fileTtlSeconds: jobs.fileTtlSeconds }, deps);
+    },
+    stopRunning,
+    async close() {
+      await stopRunning();
+      await queue.close();
+      await files.close();
+    },
+  };
+}
+
+/** Whether an endpoint exports or imports. */
+const hasJobs = ({ endpoints }: ProjectConfig): boolean =>
+  endpoints.some(
+    ({ payload }) => switchedOn(payload.action, ({ requires }) => requires.has("jobs")).length > 0,
+  );
+
+/** Jobs have connections of their own, on a thread or in another process. */
+function refuseMemory({ name, database }: ProjectConfig): void {
+  if (!isInMemory(database.url)) return;
+  throw new Error(
+    `${name}: exports and imports need a database in a file or on a server; this one is in the memory of the process`,
+  );
+}
+
+/** Loaded when somebody looks at it. */
+function boardOf(
+  server: BullmqServer,
+  { queueName, jobsBoardToken: token }: Settings,
+): JobsBoard | null {
+  if (token === null) return null;
+  return {
+    token,
+    async open(basePath) {
+      const { openBoard } = await import("./open-board.ts");
+      return openBoard(server, { queueName, basePath });
+    },
+  };
+}
+
+interface OpenedQueue {
+  readonly queue: Queue;
+  /** Null: the jobs are in this process. */
+  readonly server: BullmqServer | null;
+  stop(): Promise<void>;
+}
+
+async function openQueue(
+  { projects, settings, log, files: configFiles, env, raise }: OpenJobsOptions,
+  files: Files,
+): Promise<OpenedQueue> {
+  const { queueName, logLevel } = settings;
+  projects.filter(hasJobs).forEach(refuseMemory);
+  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
+  const server = await openBullmqServer(settings, { use: "service", log });
+  if (server !== null) {
+    const { createBullmqQueue } = await import("../../jobs/queue/bullmq/bullmq-queue.ts");
+    const keptSecondsMax = Math.max(...ttlSeconds.values()) * 2;
+    const queue = createBullmqQueue({ server, queueName, keptSecondsMax });
+    return { queue, server, stop: async () => undefined };
+  }
+  if (settings.jobsBoardToken !== null)
+    log.warn({}, "There is no board of the jobs: the service keeps them itself");
+  const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
+  const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
+  const cleanUp = startCleanUp({ files, ttlSeconds, log });
+  const stop = async () => {
+    cleanUp.stop();
+    await queue.close();
+    await thread.close();
+  };
+  return { queue, server: null, stop };
+}
+
+const refuse = () => Promise.reject(new Error("No endpoint has jobs"));
+const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };

@@ -1,0 +1,55 @@
+/** `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. */
+import type { Logger } from "../log.ts";
+import { createLog } from "../log.ts";
+import { parseEnv } from "../env.ts";
+import { formatFaults } from "../../core/config/faults.ts";
+import { type ConfigFiles, readConfig } from "../../core/config/read.ts";
+import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
+import { startCleanUp } from "../../jobs/files/clean-up.ts";
+import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
+import { openFiles } from "../../jobs/files/open-files.ts";
+import { openJobThread } from "./open-job-thread.ts";
+
+export interface WorkerOptions {
+  readonly files: ConfigFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log?: Logger;
+  /** As of `startBullmqWorker`. */
+  readonly lockMs?: number;
+  readonly lookMs?: number;
+  readonly stuckLookMs?: number;
+  onStuck(): void;
+}
+
+/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. `stop` ends within 10 seconds. */
+export async function startWorker({
+  files,
+  env,
+  log: givenLog,
+  ...options
+}: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
+  const settings = parseEnv(env);
+  const { storage, queueName, logLevel } = settings;
+  const { projects, faults } = readConfig(files, env);
+  if (faults.length > 0) throw new Error(formatFaults(faults));
+  const log = givenLog ?? createLog(logLevel);
+  const server = await openBullmqServer(settings, { use: "worker", log });
+  if (server === null)
+    throw new Error(
+      "A worker needs REDIS_URL or JOBS_DATABASE_URL; without them the service runs its jobs itself",
+    );
+  const kept = await openFiles(storage, log);
+  const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
+  const { runJob } = thread;
+  const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
+  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
+  const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
+  return {
+    async stop() {
+      cleanUp.stop();
+      await worker.stop();
+      await thread.close();
+      await kept.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * What commits leave in the table `rowgate_jobs`, in the very transaction that stored their rows: its row is there exactly when the rows
+ * are. Whatever a queue believes, this is the truth.
+ */
+import type { Table } from "../column.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Json } from "../json.ts";
+import { equals, sourceOf } from "../statement.ts";
+
+const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {
+  const column = ledger.columns.get(name);
+  if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
+  return column;
+};
+
+/** What the job left; null when it left nothing. */
+export async function findJobResult(
+  queries: Queries,
+  { ledger, jobId }: { ledger: Table; jobId: string },
+): Promise<Json> {
+  const result = columnOf(ledger, "result");
+  const row = await queries.one({
+    kind: "select",
+    source: sourceOf(ledger),
+    columns: [result],
+    where: equals(columnOf(ledger, "job_id"), jobId),
+    sort: [],
+    limit: 1,
+    offset: 0,
+    lock: false,
+  });
+  const text = row?.["result"];
+  return typeof text === "string" && text !== "" ? (JSON.parse(text) as Json) : null;
+}
+
+/**
+ * Takes the job's place in the ledger until the transaction ends: another run of it waits here, then is refused with
+ * `duplicateEntry`, or goes on when this one was undone.
+ */
+export async function claimJob(
+  tx: Queries,
+  { ledger, jobId, now }: { ledger: Table; jobId: string; now: string },
+): Promise<void> {
+  const key = columnOf(ledger, "job_id");
+  const columns = [key, columnOf(ledger, "finished_at")];
+  await tx.insert({
+    kind: "insert",
+    table: ledger,
+    key,
+    columns,
+    rows: [[jobId, now]],
+    returning: [],
+  });
+}
+
+/** The last write of the transaction. */
+export async function storeJobResult(
+  tx: Queries,
+  { ledger, jobId, result }: { ledger: Table; jobId: string; result: Json },
+): Promise<void> {
+  const column = columnOf(ledger, "result");
+  await tx.updateOne({
+    kind: "update",
+    table: ledger,
+    key: columnOf(ledger, "job_id"),
+    keyValue: jobId,
+    guard: null,
+    set: [{ kind: "set", column, value: JSON.stringify(result) }],
+    returning: [],
+  });
+}

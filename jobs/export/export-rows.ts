@@ -1,0 +1,90 @@
+/**
+ * The export job: rows from one snapshot of the database, through a writer of `workbook/`, into a file, without ever holding more than a
+ * few batches. Each run writes a file of its own; the one that completes the job names the file that counts.
+ */
+import type { ExportPlan } from "../../core/entity.ts";
+import { notFound } from "../../core/errors.ts";
+import {
+  exportMediaTypes,
+  type ExportFormatName,
+  parseExport,
+} from "../../core/lists/export-list.ts";
+import type { Json } from "../../core/json.ts";
+import type { Row, Run } from "../../core/ports.ts";
+import type { JobContext } from "../job/job-context.ts";
+import { readAhead } from "../job/read-ahead.ts";
+import { createTable } from "../workbook/create-table.ts";
+import type { Batch, TableColumn, TableWriter } from "../workbook/table-column.ts";
+
+/** What a completed export says of itself. */
+export interface ExportResult {
+  readonly file: string;
+  readonly mediaType: string;
+  readonly rows: number;
+  readonly [name: string]: Json;
+}
+
+export async function exportRows(
+  run: Run,
+  { project, entity, session, files, log }: JobContext,
+): Promise<ExportResult> {
+  const plan = entity.export;
+  if (!plan) throw notFound("This endpoint has no export any more");
+  const { format, list } = parseExport(run.job.request, plan);
+  const { source, where } = list;
+  const key = `exports/${project.name}/${run.job.id}.${run.id}.${format}`;
+  const table = createTable(format, {
+    sheetName: entity.name,
+    columns: columnsOf(plan, format),
+  });
+  const rows = await session.longSnapshot(async (snapshot) => {
+    const total = await snapshot.count({ kind: "count", source, where });
+    const batches = snapshot.stream(list, { batchRows: project.batchRows });
+    const names = list.columns.map(({ name }) => name);
+    const write = (bytes: AsyncIterable<Uint8Array>) => files.write(key, bytes);
+    return writeRows(run, { table, names, batches, total, write });
+  });
+  if (table.textsCut > 0) {
+    const { id: job } = run.job;
+    log.warn(
+      { job, textsCut: table.textsCut },
+      "Texts were cut to what a cell of a workbook holds",
+    );
+  }
+  return { file: key, mediaType: exportMediaTypes[format], rows };
+}
+
+interface Writing {
+  readonly table: TableWriter;
+  readonly names: readonly string[];
+  readonly batches: AsyncIterable<Row[]>;
+  readonly total: number;
+  write(bytes: AsyncIterable<Uint8Array>): Promise<unknown>;
+}
+
+async function writeRows(
+  run: Run,
+  { table, names, batches, total, write }: Writing,
+): Promise<number> {
+  let processed = 0;
+  run.progress(0, total);
+  async function* values(): AsyncGenerator<Batch> {
+    for await (const rows of readAhead(batches)) {
+      run.signal.throwIfAborted();
+      yield rows.map((row) => names.map((name) => row[name] ?? null));
+      processed += rows.length;
+      run.progress(processed, total);
+    }
+    run.signal.throwIfAborted();
+  }
+  await write(table.write(values()));
+  return processed;
+}
+
+/** A workbook is for people, lines of JSON are for programs, which know the fields by their names. */
+function columnsOf({ exported }: ExportPlan, format: ExportFormatName): TableColumn[] {
+  return exported.map(({ column, heading, format: shown }) => ({
+    heading: format === "jsonl" ? column.name : heading,
+    format: shown ?? undefined,
+  }));
+}

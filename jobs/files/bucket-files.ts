@@ -1,0 +1,127 @@
+/**
+ * core's `Files` in a bucket of an S3-compatible service, which shows an object only when it is whole. Service and workers on any number of
+ * machines may share it. Needs `fetch` and Web Crypto alone.
+ */
+import { notFound, unavailable } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { FileInfo, Files } from "../../core/ports.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
+import { removeAbandoned } from "./bucket/abandoned.ts";
+import { elementsIn, textIn } from "./bucket/answers.ts";
+import { type BucketAddress, createBucketClient } from "./bucket/client.ts";
+import { upload } from "./bucket/upload.ts";
+import { checkedKey, isKey, limitedBytes } from "./file-rules.ts";
+
+export interface BucketOptions extends BucketAddress {
+  /** What every key begins with: empty, or ends with `/`. */
+  readonly prefix: string;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Nothing is asked before the first call. Every call ends within `limits.bucketAnswerMs`, plus the time that its bytes need. */
+export function createBucketFiles({ prefix, ...address }: BucketOptions): Files {
+  const client = createBucketClient(address);
+  let hasCleaned = false;
+
+  /** Once, beside the first write. Keys that may not list uploads leave it to the bucket's own rules. */
+  function clean(): void {
+    if (hasCleaned) return;
+    hasCleaned = true;
+    removeAbandoned(client, prefix).catch(() => undefined);
+  }
+
+  const nameOf = (key: string): string => prefix + checkedKey(key);
+
+  async function info(key: string): Promise<FileInfo | null> {
+    const { status, headers } = await client.ask({ method: "HEAD", key: nameOf(key) });
+    return status === 404 ? null : { key, ...detailsIn(headers) };
+  }
+
+  return {
+    info,
+    async write(key, bytes, { maxBytes = Infinity } = {}) {
+      const name = nameOf(key);
+      clean();
+      await upload(client, name, limitedBytes(bytes, maxBytes));
+      const written = await info(key);
+      if (!written) throw unavailable("The file could not be stored");
+      return written;
+    },
+    async read(key, range) {
+      const headers = range && { range: `bytes=${range.start}-${range.end}` };
+      const answer = await client.open({
+        method: "GET",
+        key: nameOf(key),
+        ...(headers && { headers }),
+      });
+      if (!answer) throw notFound("There is no such file");
+      if (range && answer.status !== 206) {
+        await answer.body?.cancel();
+        throw unavailable("The files are out of reach", new Error("The bucket knows no ranges"));
+      }
+      return bodyOf(answer);
+    },
+    async remove(key) {
+      await client.ask({ method: "DELETE", key: nameOf(key) });
+    },
+    async *list(below) {
+      let token: string | null = "";
+      while (token !== null) {
+        const query = { "list-type": "2", prefix: prefix + below };
+        const next: Record<string, string> = token === "" ? {} : { "continuation-token": token };
+        const { text } = await client.ask({ method: "GET", query: { ...query, ...next } });
+        for (const found of elementsIn(text, "Contents")) {
+          const key = textIn(found, "Key")?.slice(prefix.length) ?? "";
+          // What somebody else put there is no file of ours.
+          if (!isKey(key)) continue;
+          const modifiedAtMs = Date.parse(textIn(found, "LastModified") ?? "");
+          yield { key, bytes: Number(textIn(found, "Size")), modifiedAtMs };
+        }
+        token =
+          textIn(text, "IsTruncated") === "true" ? textIn(text, "NextContinuationToken") : null;
+      }
+    },
+    async close() {},
+  };
+}
+
+function detailsIn(headers: Headers): Omit<FileInfo, "key"> {
+  const bytes = Number(headers.get("content-length"));
+  return { bytes, modifiedAtMs: Date.parse(headers.get("last-modified") ?? "") };
+}
+
+/** The body; ends with `unavailable` when nothing comes for `limits.bucketIdleMs`, or less comes than was promised. */
+function bodyOf(answer: Response): ReadableStream<Bytes> {
+  const reader = (answer.body ?? new Blob([]).stream()).getReader();
+  let missing = Number(answer.headers.get("content-length"));
+  return new ReadableStream<Bytes>(
+    {
+      async pull(controller) {
+        const step = await next();
+        missing -= step.value?.byteLength ?? 0;
+        if (!step.done) return controller.enqueue(step.value as Bytes);
+        if (missing > 0) throw brokenOff(new Error(`${missing} bytes are missing`));
+        controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+
+  async function next() {
+    try {
+      return await withTimeout(reader.read(), {
+        timeoutMs: limits.bucketIdleMs,
+        onTimeout: () => {
+          throw new Error("Nothing came in time");
+        },
+      });
+    } catch (error) {
+      void reader.cancel(error).catch(() => undefined);
+      throw brokenOff(error);
+    }
+  }
+}
+
+const brokenOff = (cause: unknown) => unavailable("The file broke off", cause);

@@ -1,0 +1,32 @@
+/**
+ * Reads the XML that buckets answer: flat lists of elements with texts, of which a few are wanted. A parser would be a package of its own
+ * for four names; attributes, comments and CDATA do not occur in these answers.
+ */
+
+/** The text of the first element of that name, or null. */
+export function textIn(xml: string, name: string): string | null {
+  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return text === undefined ? null : unescaped(text);
+}
+
+/** What stands in each of the elements of that name, which do not nest. */
+export const elementsIn = (xml: string, name: string): string[] =>
+  Array.from(xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, "gs")), ([, inner = ""]) => inner);
+
+const signs: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  amp: "&",
+};
+
+const unescaped = (text: string): string =>
+  text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
+    decimal || hex
+      ? String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
+      : (signs[name] ?? whole),
+  );
+
+export const escaped = (text: string): string =>
+  text.replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);

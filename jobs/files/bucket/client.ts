@@ -1,0 +1,149 @@
+/**
+ * Calls to one bucket: signed, with an end in time, and made again when the service is busy or the network fails. `fetch` and Web Crypto are
+ * all it needs, so that it runs wherever the service does. Whatever goes wrong is `unavailable`, with the reason as its cause, for the log.
+ */
+import { AwsClient } from "aws4fetch";
+import { type AppError, unavailable } from "../../../core/errors.ts";
+import { limits } from "../../../core/limits.ts";
+import type { BucketKeys } from "../../../core/jobs/storage-url.ts";
+import { textIn } from "./answers.ts";
+
+export interface BucketAddress {
+  /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`, `http://minio:9000/shop`. */
+  readonly url: string;
+  readonly region: string;
+  readonly keys: BucketKeys;
+}
+
+export interface BucketCall {
+  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** With the prefix; absent: the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+  /** Default: `limits.bucketAnswerMs`, and the time that a slow line needs for the body. All tries together. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface BucketAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface BucketClient {
+  /** Answers a 404 about a key as any success; rejects with `unavailable`, or with what `signal` was aborted with. */
+  ask(call: BucketCall): Promise<BucketAnswer>;
+  /** As `ask`, but the body of a success is still to be read, and its time is the reader's matter. Null: 404. */
+  open(call: BucketCall): Promise<Response | null>;
+}
+
+export function createBucketClient({ url, region, keys }: BucketAddress): BucketClient {
+  const { accessKeyId, secretAccessKey, sessionToken } = keys;
+  const signer = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    service: "s3",
+    region,
+  });
+
+  async function send(call: BucketCall, signal: AbortSignal): Promise<Response> {
+    const { method, key, query = {}, headers, body } = call;
+    const address = new URL(key === undefined ? url : `${url}/${key}`);
+    address.search = new URLSearchParams(query).toString();
+    const hash = body && { "x-amz-content-sha256": await sha256(body) };
+    const request = await signer.sign(address, {
+      method,
+      headers: { ...headers, ...hash },
+      ...(body && { body }),
+    });
+    return fetch(request, { signal, redirect: "manual" });
+  }
+
+  /** `take` is part of the try: what it rejects with counts as a network that failed. */
+  async function tried<T>(call: BucketCall, take: (answer: Response) => Promise<T>): Promise<T> {
+    const overdue = new AbortController();
+    const timer = setTimeout(() => overdue.abort(), call.timeoutMs ?? defaultTimeoutMs(call));
+    const signal = call.signal ? AbortSignal.any([overdue.signal, call.signal]) : overdue.signal;
+    try {
+      for (let tries = 1; ; tries++) {
+        const outcome = await send(call, signal).then(take).catch(asTrouble);
+        if (!(outcome instanceof Trouble)) return outcome;
+        call.signal?.throwIfAborted();
+        if (overdue.signal.aborted) throw outOfReach(call, "no answer in time");
+        if (!outcome.mayPass || tries >= limits.bucketTriesMax)
+          throw outOfReach(call, outcome.message, outcome.cause);
+        await pause(limits.bucketRetryMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    ask: (call) => tried(call, takeWhole),
+    open: (call) => tried(call, takeOpen),
+  };
+}
+
+/** Why a try failed. */
+class Trouble extends Error {
+  override readonly name = "Trouble";
+  readonly mayPass: boolean;
+
+  constructor(message: string, { mayPass, cause }: { mayPass: boolean; cause?: unknown }) {
+    super(message, { cause });
+    this.mayPass = mayPass;
+  }
+}
+
+const asTrouble = (error: unknown): Trouble =>
+  error instanceof Trouble
+    ? error
+    : new Trouble("the network failed", { mayPass: true, cause: error });
+
+async function takeWhole(answer: Response): Promise<BucketAnswer> {
+  const { status, headers } = answer;
+  const text = await answer.text();
+  if (!isTaken(status, text)) throw refusal(status, text);
+  return { status, headers, text };
+}
+
+async function takeOpen(answer: Response): Promise<Response | null> {
+  if (answer.ok) return answer;
+  const text = await answer.text();
+  if (!isTaken(answer.status, text)) throw refusal(answer.status, text);
+  return null;
+}
+
+/** Putting parts together may end in an error although its answer began as a success. */
+const isTaken = (status: number, text: string): boolean =>
+  status === 404
+    ? textIn(text, "Code") !== "NoSuchBucket"
+    : status >= 200 && status < 300 && !/<Error[\s>]/.test(text.slice(0, 1_000));
+
+function refusal(status: number, text: string): Trouble {
+  const code = textIn(text, "Code");
+  const words = [status, code, textIn(text, "Message")].filter((word) => word !== null);
+  const mayPass = status >= 500 || status === 429 || status < 300 || code === "RequestTimeout";
+  return new Trouble(words.join(" "), { mayPass });
+}
+
+/** The URL is named without its query, where nothing secret could stand. */
+function outOfReach({ method, key = "" }: BucketCall, reason: string, cause?: unknown): AppError {
+  const detail = new Error(`The bucket did not do ${method} /${key}: ${reason}`, { cause });
+  return unavailable("The files are out of reach", detail);
+}
+
+const defaultTimeoutMs = ({ body }: BucketCall): number =>
+  limits.bucketAnswerMs + Math.ceil((body?.byteLength ?? 0) / limits.bucketBytesPerMsMin);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

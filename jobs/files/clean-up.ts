@@ -1,0 +1,45 @@
+/** Removes files that are kept no longer. Runs wherever jobs run: in a worker, or in a service without Redis. */
+import { limits } from "../../core/limits.ts";
+import type { Files, Log } from "../../core/ports.ts";
+
+export interface CleanUpOptions {
+  readonly files: Files;
+  /** Project to how long its files are kept, in seconds; files of other projects are left alone. */
+  readonly ttlSeconds: ReadonlyMap<string, number>;
+  readonly log: Log;
+}
+
+/** Folders below which files stand under the name of their project. */
+const folders = ["exports/", "uploads/"];
+
+/** A job ends a moment after its file was written, and nobody may miss the file before its time. */
+const graceMs = 60_000;
+
+/** Looks now and again; `stop` ends that. */
+export function startCleanUp(options: CleanUpOptions): { stop: () => void } {
+  const look = () =>
+    void removeOld(options, Date.now()).catch((error: unknown) =>
+      options.log.warn({ err: error }, "Old files could not be removed"),
+    );
+  const timer = setInterval(look, limits.fileLookMs);
+  timer.unref?.();
+  look();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Resolves with the number of files that it removed. */
+export async function removeOld(
+  { files, ttlSeconds }: Omit<CleanUpOptions, "log">,
+  nowMs: number,
+): Promise<number> {
+  let removed = 0;
+  for (const folder of folders) {
+    for await (const { key, modifiedAtMs } of files.list(folder)) {
+      const ttl = ttlSeconds.get(key.split("/")[1] ?? "");
+      if (ttl === undefined || nowMs - modifiedAtMs <= ttl * 1_000 + graceMs) continue;
+      await files.remove(key);
+      removed++;
+    }
+  }
+  return removed;
+}

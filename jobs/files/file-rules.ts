@@ -1,0 +1,26 @@
+/** What holds for files wherever they are kept: their names, and their largest size. */
+import { AppError } from "../../core/errors.ts";
+
+const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+export const isKey = (key: string): boolean => keyShape.test(key);
+
+/** Gives the key back. Throws for any other text: keys are made by the service, never by a client, and this is the second lock. */
+export function checkedKey(key: string): string {
+  if (!isKey(key)) throw new Error(`No file can be called ${JSON.stringify(key)}`);
+  return key;
+}
+
+/** The same bytes; rejects with `payloadTooLarge` at the first one beyond `maxBytes`. */
+export async function* limitedBytes(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.byteLength;
+    if (size > maxBytes)
+      throw new AppError("payloadTooLarge", `The file must have at most ${maxBytes} bytes`);
+    yield chunk;
+  }
+}

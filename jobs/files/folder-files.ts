@@ -1,0 +1,123 @@
+/**
+ * core's `Files` in a folder: bytes go to a file of their own under `.partial/`, are synced, and get their name by a rename, which is all or
+ * nothing. Several processes may share the folder.
+ */
+import { constants } from "node:fs";
+import { mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { Readable } from "node:stream";
+import { notFound, unavailable } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { FileInfo, Files } from "../../core/ports.ts";
+import { checkedKey, limitedBytes } from "./file-rules.ts";
+
+const partialFolder = ".partial";
+
+/** Nothing is made before the first write. `root`: an absolute path. */
+export function createFolderFiles(root: string): Files {
+  let ready: Promise<void> | null = null;
+
+  /** Also throws away what processes that died were writing. */
+  async function prepare(): Promise<void> {
+    const folder = join(root, partialFolder);
+    await mkdir(folder, { recursive: true });
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const found = await stat(path).catch(() => null);
+      if (found && Date.now() - found.mtimeMs > limits.fileAbandonedMs)
+        await rm(path, { force: true });
+    }
+  }
+
+  const pathOf = (key: string): string => join(root, checkedKey(key));
+
+  return {
+    async write(key, bytes, { maxBytes = Infinity } = {}) {
+      const path = pathOf(key);
+      await (ready ??= prepare().catch((error: unknown) => {
+        ready = null;
+        throw outOfRoom(error);
+      }));
+      const partial = join(root, partialFolder, crypto.randomUUID());
+      try {
+        await writeWhole(partial, limitedBytes(bytes, maxBytes));
+        await mkdir(dirname(path), { recursive: true });
+        await rename(partial, path);
+        await syncFolder(dirname(path));
+      } catch (error) {
+        await rm(partial, { force: true }).catch(() => undefined);
+        throw outOfRoom(error);
+      }
+      return infoOf(key, await stat(path));
+    },
+    async info(key) {
+      const found = await stat(pathOf(key)).catch(ignoreMissing);
+      return found?.isFile() ? infoOf(key, found) : null;
+    },
+    async read(key, range) {
+      const handle = await open(pathOf(key), "r").catch(ignoreMissing);
+      if (!handle) throw notFound("There is no such file");
+      // A file that is removed meanwhile is still read to its end.
+      return Readable.toWeb(handle.createReadStream(range)) as ReadableStream<
+        Uint8Array<ArrayBuffer>
+      >;
+    },
+    async remove(key) {
+      await rm(pathOf(key), { force: true });
+    },
+    async *list(prefix) {
+      // Deno wants to be told the default.
+      const options = { recursive: true, bufferSize: 32 };
+      const folder = await opendir(join(root, prefix), options).catch(ignoreMissing);
+      if (!folder) return;
+      for await (const entry of folder) {
+        const path = join(entry.parentPath, entry.name);
+        const key = relative(root, path).replaceAll("\\", "/");
+        if (!entry.isFile() || key.startsWith(`${partialFolder}/`)) continue;
+        const found = await stat(path).catch(ignoreMissing);
+        if (found) yield infoOf(key, found);
+      }
+    },
+    async close() {},
+  };
+}
+
+const infoOf = (key: string, { size, mtimeMs }: { size: number; mtimeMs: number }): FileInfo => ({
+  key,
+  bytes: size,
+  modifiedAtMs: mtimeMs,
+});
+
+async function writeWhole(
+  path: string,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const handle = await open(path, "wx");
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** After this the new name outlives a loss of power. Not every system can do it. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY).catch(() => null);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+function ignoreMissing(error: unknown): null {
+  const { code } = error as { code?: unknown };
+  if (code === "ENOENT" || code === "ENOTDIR") return null;
+  throw error;
+}
+
+/** A full disk, or the end of an account's share of it, is nobody's mistake, and may pass. */
+function outOfRoom(error: unknown): unknown {
+  const { code } = error as { code?: unknown };
+  return code === "ENOSPC" || code === "EDQUOT"
+    ? unavailable("There is no room for the file at the moment", error)
+    : error;
+}

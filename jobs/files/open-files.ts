@@ -1,0 +1,27 @@
+/** Opens the place where files are kept, by STORAGE_URL. */
+import { resolve } from "node:path";
+import { AppError } from "../../core/errors.ts";
+import type { Files, Log } from "../../core/ports.ts";
+import type { Storage } from "../../core/jobs/storage-url.ts";
+import { createFolderFiles } from "./folder-files.ts";
+
+/**
+ * Does not wait for a bucket: one that does not answer may answer later. `log`: is told soon when the bucket cannot be used, and why, so
+ * that nobody learns of a wrong key from the first client.
+ */
+export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
+  if (storage.kind === "folder") return createFolderFiles(resolve(storage.path));
+  const { createBucketFiles } = await import("./bucket-files.ts");
+  const files = createBucketFiles(storage);
+  if (log) void look(files).catch((error: unknown) => report(error, { storage, log }));
+  return files;
+}
+
+async function look(files: Files): Promise<void> {
+  for await (const _ of files.list("")) return;
+}
+
+function report(error: unknown, { storage, log }: { storage: { url: string }; log: Log }): void {
+  const err = error instanceof AppError ? error.cause : error;
+  log.error({ bucket: storage.url, err }, "The bucket of STORAGE_URL cannot be used");
+}

@@ -1,0 +1,78 @@
+/**
+ * What is to become of one row of a file, once it is known which record it means: its values run through the entity's rules as in create
+ * and update.
+ */
+import type { Column } from "../../core/column.ts";
+import type { FieldErrors } from "../../core/errors.ts";
+import type { NewId } from "../../core/ports.ts";
+import type { Scalar } from "../../core/statement.ts";
+import { newKey } from "../../core/writes/record.ts";
+import { addErrors, type Case, type CaseOptions } from "./row-case.ts";
+
+export type Verdict =
+  | NewRow
+  | ChangedRow
+  /** The record is there, and the strategy leaves it alone. */
+  | { readonly kind: "skip" }
+  | InvalidRow;
+
+export interface NewRow {
+  readonly kind: "new";
+  readonly values: ReadonlyMap<Column, Scalar>;
+  /** What a client would have sent, by field. */
+  readonly body: Record<string, unknown>;
+}
+
+export interface ChangedRow extends Omit<NewRow, "kind"> {
+  readonly kind: "change";
+  readonly key: Scalar;
+}
+
+export interface InvalidRow {
+  readonly kind: "invalid";
+  readonly messages: readonly string[];
+}
+
+export interface VerdictOptions extends CaseOptions {
+  readonly newId: NewId;
+}
+
+/** A row whose record is not known: only what is there can be checked. */
+export function invalidRow(one: Case, { entity, plan }: VerdictOptions): InvalidRow {
+  addErrors(one, entity.rules.check(one.body, "update", plan.write.writable).errors);
+  return { kind: "invalid", messages: one.messages };
+}
+
+/** A row that becomes a new record, unless something is wrong with it. */
+export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewRow | InvalidRow {
+  const { body, messages } = one;
+  const { key, writable } = plan.write;
+  const { values, errors } = entity.rules.check(body, "create", writable);
+  const keyErrors: FieldErrors = {};
+  const { keyColumns } = plan;
+  const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
+  addErrors(one, errors);
+  addErrors(one, keyErrors);
+  if (messages.length > 0) return { kind: "invalid", messages };
+  if (made !== null) values.set(key, made);
+  return { kind: "new", values, body };
+}
+
+/** A row that changes the record with this key, unless something is wrong with it. */
+export function changedRow(
+  one: Case,
+  key: Scalar,
+  { entity, plan }: VerdictOptions,
+): ChangedRow | InvalidRow {
+  const { body, empty, messages } = one;
+  for (const column of empty) {
+    // An empty cell empties the field, where that can be; a default is for new records.
+    if (column.nullable || !column.hasDefault) body[column.name] = null;
+  }
+  const checked = entity.rules.check(body, "update", plan.write.writable);
+  addErrors(one, checked.errors);
+  if (messages.length > 0) return { kind: "invalid", messages };
+  const values = new Map(checked.values);
+  for (const column of plan.upsertKeys.values()) values.delete(column);
+  return { kind: "change", key, values, body };
+}

@@ -1,0 +1,41 @@
+/** What a job gets beside its run: its project with databases and cache, its entity, and the files. */
+import type { ProjectCache } from "../../core/cache.ts";
+import type { Access } from "../../core/callers/access.ts";
+import type { Caller } from "../../core/callers/caller.ts";
+import type { Session } from "../../core/callers/session.ts";
+import type { Entity } from "../../core/entity.ts";
+import type { Clock, Db, Files, Log, NewId } from "../../core/ports.ts";
+
+/** One project, as jobs see it. */
+export interface JobProject {
+  readonly name: string;
+  /** Connections apart from those of requests, with the time-out of jobs. */
+  readonly db: Db;
+  /** To be told what a job wrote, after its commit. */
+  readonly cache: ProjectCache;
+  /** Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is out of reach. */
+  entity(endpoint: string): Promise<Entity | null>;
+  readonly access: Access;
+  /** Rows that a job handles at once. */
+  readonly batchRows: number;
+}
+
+/** All that jobs need of the process they run in. */
+export interface JobWorld {
+  readonly projects: ReadonlyMap<string, JobProject>;
+  readonly files: Files;
+  readonly now: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
+
+/** What the function of a kind gets beside its run. */
+export interface JobContext extends Omit<JobWorld, "projects"> {
+  readonly project: JobProject;
+  /** Who started the job. */
+  readonly caller: Caller;
+  /** With the columns that the caller may see and write. */
+  readonly entity: Entity;
+  /** Rows within the caller's scope, without a deadline. */
+  readonly session: Session;
+}

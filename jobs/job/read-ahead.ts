@@ -1,0 +1,19 @@
+/**
+ * Asks for the next batch while the one before is worked on, so that the database and this thread work at the same time.
+ */
+export async function* readAhead<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = batches[Symbol.asyncIterator]();
+  let coming = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await coming;
+      if (done) return;
+      coming = iterator.next();
+      // Whoever waits for it hears of it.
+      coming.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

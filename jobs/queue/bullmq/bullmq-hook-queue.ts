@@ -1,0 +1,68 @@
+/**
+ * The queue of non-blocking hook calls where BullMQ keeps the jobs, beside theirs: whichever instance of the service is free makes the next
+ * call. `rowgate worker` has no part in it, as a hook may lead back into the service.
+ */
+import type { HookQueue, MakeCall } from "../../../core/workflow/hook-queue.ts";
+import { limits } from "../../../core/limits.ts";
+import type { Log } from "../../../core/ports.ts";
+import {
+  type BullmqServer,
+  openServerQueue,
+  resolvedWithin,
+  type ServerQueue,
+} from "./bullmq-server.ts";
+import { createHookWorker, type HookData } from "./hook-worker.ts";
+
+export interface BullmqHookQueueOptions {
+  /** For requests, which must not wait for it. Closed with the queue. */
+  readonly adding: BullmqServer;
+  /** For the calls. Closed with the queue. */
+  readonly taking: BullmqServer;
+  readonly queueName: string;
+  readonly makeCall: MakeCall;
+  readonly log: Log;
+}
+
+/** A server that is silent is not waited for. */
+const closeTimeoutMs = 500;
+
+/** Asks nothing of a server before the first call, or `start`. */
+export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueue {
+  const { adding, taking, queueName, makeCall, log } = options;
+  const worker = createHookWorker({ server: taking, queueName, makeCall, log });
+  let opening: Promise<ServerQueue<HookData>> | null = null;
+
+  function openOnce(): Promise<ServerQueue<HookData>> {
+    opening ??= openServerQueue<HookData>(adding, queueName).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  }
+
+  async function closeAdding(): Promise<void> {
+    const queue = await resolvedWithin(opening, closeTimeoutMs);
+    await resolvedWithin(queue?.close(), closeTimeoutMs);
+  }
+
+  return {
+    async add(call) {
+      const queue = await openOnce();
+      if (!adding.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+      const data = { call: JSON.stringify(call) };
+      await queue.add("hook", data, {
+        jobId: call.id,
+        attempts: limits.hookTriesMax,
+        backoff: { type: "exponential", delay: limits.hookRetryFirstMs, jitter: 0.5 },
+        removeOnComplete: true,
+        removeOnFail: true,
+      });
+    },
+    start: worker.start,
+    async stop(untilMs) {
+      await worker.drain(untilMs);
+      await Promise.all([worker.close(), closeAdding()]);
+      await Promise.all([adding.close(), taking.close()]);
+    },
+  };
+}

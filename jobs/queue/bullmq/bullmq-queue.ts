@@ -1,0 +1,91 @@
+/**
+ * core's `Queue` over BullMQ: what the service needs of it. Jobs stand in Redis or PostgreSQL, `rowgate worker` processes run them
+ * (`bullmq-worker.ts`). Every call fails within a second when that server is away or silent.
+ */
+import { AppError, unavailable } from "../../../core/errors.ts";
+import { limits } from "../../../core/limits.ts";
+import type { Queue } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import {
+  type BullmqServer,
+  openServerQueue,
+  resolvedWithin,
+  type ServerQueue,
+} from "./bullmq-server.ts";
+import { dataOf, type JobData, recordOf } from "./stored-job.ts";
+
+/** A server that is silent is not waited for. */
+const closeTimeoutMs = 500;
+
+export interface BullmqOptions {
+  /** Closed with the queue. */
+  readonly server: BullmqServer;
+  /** Service and workers with the same name share their jobs. */
+  readonly queueName: string;
+  /** Jobs that ended are forgotten after this time, whatever project they are of. */
+  readonly keptSecondsMax: number;
+}
+
+/** Asks nothing of the server before the first call. */
+export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqOptions): Queue {
+  let opening: Promise<ServerQueue<JobData>> | null = null;
+
+  async function openOnce(): Promise<ServerQueue<JobData>> {
+    await server.ready();
+    opening ??= openServerQueue<JobData>(server, queueName).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  }
+
+  const kept = { age: keptSecondsMax };
+
+  return {
+    add: (job) =>
+      answerInTime(async () => {
+        const queue = await openOnce();
+        if (!server.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+        await queue.add(job.kind, dataOf(job), {
+          jobId: job.id,
+          attempts: limits.jobTriesMax,
+          backoff: { type: "exponential", delay: limits.jobRetryDelayMs, jitter: 0.5 },
+          removeOnComplete: kept,
+          removeOnFail: kept,
+          // It would only show where the worker says that a job failed.
+          stackTraceLimit: 0,
+        });
+      }),
+    find: (id) =>
+      answerInTime(async () => {
+        const job = await (await openOnce()).getJob(id);
+        return job ? recordOf(job) : null;
+      }),
+    cancel: (id) =>
+      answerInTime(async () => {
+        const job = await (await openOnce()).getJob(id);
+        if (!job || job.finishedOn !== undefined) return;
+        await job.updateData({ ...job.data, cancelledAtMs: Date.now() });
+      }),
+    async close() {
+      const queue = await opening?.catch(() => null);
+      await resolvedWithin(queue?.close(), closeTimeoutMs);
+      await server.close();
+    },
+  };
+}
+
+/** The answer of the server, or `unavailable` when it fails or takes longer than `limits.jobTimeoutMs`. */
+async function answerInTime<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(ask(), {
+      timeoutMs: limits.jobTimeoutMs,
+      onTimeout: () => {
+        throw new Error("The server of the jobs does not answer");
+      },
+    });
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw unavailable("The queue of the jobs is out of reach", error);
+  }
+}

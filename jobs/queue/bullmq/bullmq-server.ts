@@ -1,0 +1,58 @@
+/**
+ * A server that keeps BullMQ's jobs, as queue and worker see it. What differs between the kinds of server is the connection
+ * and its checks, and stands in `redis-server.ts` and `postgres-server.ts`; `open-bullmq-server.ts` picks one.
+ */
+import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
+import { withTimeout } from "../../../core/with-timeout.ts";
+
+export interface BullmqServer {
+  /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
+  readonly backend: BackendFactory;
+  /** Rejects while nothing may be made over the server, since it was not seen yet or is away: what BullMQ makes then would never work. */
+  ready(): Promise<void>;
+  /** False once the server said that it may throw jobs away. */
+  keepsJobs(): boolean;
+  /** After what was made over it is closed. */
+  close(): Promise<void>;
+}
+
+/** Who uses a server: the service has to answer within a second, a worker waits as long as it takes. */
+export type ServerUse = "service" | "worker";
+
+/** Results are JSON texts. */
+export type ServerQueue<Data> = Queue<Data, string, string, Data, string, string, IQueueBackend>;
+
+/** BullMQ asks for a connection, and every backend here brings its own. */
+export const noConnection = { connection: {} };
+
+/** Rejects when the server is out of reach; nothing is left of the queue then. */
+export async function openServerQueue<Data>(
+  { backend, ready }: BullmqServer,
+  name: string,
+): Promise<ServerQueue<Data>> {
+  await ready();
+  const options = { ...noConnection, skipMetasUpdate: true };
+  const queue: ServerQueue<Data> = new Queue(name, options, backend);
+  // Whoever calls hears of it; without a listener the process would end.
+  queue.on("error", () => undefined);
+  try {
+    await queue.waitUntilReady();
+    return queue;
+  } catch (error) {
+    await queue.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The outcome of a call to a server that may be away: null when it fails, or takes longer. Never rejects. */
+export const resolvedWithin = <T>(
+  call: Promise<T> | null | undefined,
+  timeoutMs: number,
+): Promise<T | null> =>
+  withTimeout(
+    Promise.resolve(call ?? null).catch(() => null),
+    {
+      timeoutMs,
+      onTimeout: () => null,
+    },
+  );

@@ -1,0 +1,77 @@
+/**
+ * Takes jobs out of BullMQ and has them run. What BullMQ leaves open is settled here: whoever lost the lock of a job stops and reports
+ * nothing more, cancelling reaches the process that runs the job, and a stop hands jobs back.
+ */
+import { limits } from "../../../core/limits.ts";
+import type { Log, RunJob } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import type { BullmqServer } from "./bullmq-server.ts";
+import { createJobRuns } from "./job-runs.ts";
+import { openWorkerWhenReached } from "./open-worker.ts";
+import type { JobData } from "./stored-job.ts";
+import { watchForStuck } from "./watchdog.ts";
+
+export interface BullmqWorkerOptions {
+  /** Closed with the worker. */
+  readonly server: BullmqServer;
+  readonly queueName: string;
+  readonly runJob: RunJob;
+  readonly log: Log;
+  /** Default: `limits.jobLockMs`, `limits.jobLookMs`. */
+  readonly lockMs?: number;
+  readonly lookMs?: number;
+  /** As `lookMs` of the watchdog. */
+  readonly stuckLookMs?: number;
+  /** Called when jobs wait and this worker gets none: only a new process helps. */
+  onStuck(): void;
+}
+
+export interface RunningWorker {
+  /** Running jobs may finish for a moment, then they go back to the queue. */
+  stop(): Promise<void>;
+}
+
+const closeTimeoutMs = { worker: 2_000, queue: 500 };
+
+/** Resolves when the server is there and jobs are taken. */
+export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<RunningWorker> {
+  const { server, queueName, runJob, log, stuckLookMs, onStuck } = options;
+  const { lockMs = limits.jobLockMs, lookMs = limits.jobLookMs } = options;
+  const runs = createJobRuns({ runJob, lockMs, log });
+  const onError = (error: Error) => log.debug({ err: error }, "Trouble with the queue of the jobs");
+  const { queue, worker } = await openWorkerWhenReached<JobData>(
+    {
+      server,
+      queueName,
+      lockMs,
+      lookMs,
+      atOnce: limits.jobsAtOnce,
+      takeOversMax: limits.jobTakeOversMax,
+      perform: runs.perform,
+      onError,
+    },
+    {
+      onUnreachable: (error) =>
+        log.warn({ err: error }, "The server of the jobs is out of reach; trying again"),
+    },
+  );
+  queue.on("error", onError);
+  worker.on("lockRenewalFailed", (ids) => ids.forEach((id) => runs.end(id, "lost")));
+  worker.run().catch(onError);
+  const { begun: taken, isIdle } = runs;
+  const stopWatchdog = watchForStuck({ queue, taken, isIdle, lookMs: stuckLookMs, onStuck });
+
+  return {
+    async stop() {
+      stopWatchdog();
+      const closing = worker.close();
+      const closedWithin = (timeoutMs: number, what = closing) =>
+        withTimeout(what, { timeoutMs, onTimeout: () => undefined });
+      await closedWithin(limits.jobDrainMs);
+      runs.endAll("stopping");
+      await closedWithin(closeTimeoutMs.worker);
+      await closedWithin(closeTimeoutMs.queue, queue.close());
+      await server.close();
+    },
+  };
+}

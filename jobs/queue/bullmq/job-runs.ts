@@ -1,0 +1,69 @@
+/** The runs of one worker of jobs: each job that it took is run, and what came of it is said in the way of BullMQ. */
+import { UnrecoverableError } from "bullmq";
+import { cancelledError } from "../../../core/jobs/jobs.ts";
+import type { Log, RunJob } from "../../../core/ports.ts";
+import { type EndReason, outcomeOf } from "../outcome.ts";
+import { reasonOf } from "./failure-reason.ts";
+import { putBack, type TakenJob } from "./open-worker.ts";
+import { watchRun } from "./run-watch.ts";
+import { type JobData, jobOf } from "./stored-job.ts";
+
+export interface JobRunsOptions {
+  readonly runJob: RunJob;
+  readonly lockMs: number;
+  readonly log: Log;
+}
+
+export interface JobRuns {
+  /** Runs the job. Gives its result as a JSON text, or rejects with an error that tells BullMQ what to do with the job. */
+  perform(taken: TakenJob<JobData>): Promise<string>;
+  /** Ends the run of the job with this id, if there is one. */
+  end(id: string, reason: EndReason): void;
+  endAll(reason: EndReason): void;
+  /** Number of runs since the start. */
+  begun(): number;
+  isIdle(): boolean;
+}
+
+export function createJobRuns({ runJob, lockMs, log }: JobRunsOptions): JobRuns {
+  const underWay = new Map<string, AbortController>();
+  let begun = 0;
+
+  async function perform(taken: TakenJob<JobData>): Promise<string> {
+    const job = jobOf(taken.job);
+    if (taken.job.data.cancelledAtMs !== undefined) throw cancelled();
+    const end = new AbortController();
+    underWay.set(job.id, end);
+    begun += 1;
+    const startedMs = performance.now();
+    const watch = watchRun(taken, { lockMs, end });
+    try {
+      const { progress } = watch;
+      const run = { job, id: crypto.randomUUID(), signal: end.signal, progress };
+      return JSON.stringify(await runJob(run));
+    } catch (error) {
+      const reason = end.signal.aborted ? (end.signal.reason as EndReason) : null;
+      if (reason === "cancelled") throw cancelled();
+      if (reason === "stopping") throw await putBack(taken);
+      const lastedMs = performance.now() - startedMs;
+      const outcome = outcomeOf(error, { job, lastedMs, log });
+      const Failure = outcome.mayPass ? Error : UnrecoverableError;
+      throw new Failure(reasonOf(outcome.error));
+    } finally {
+      watch.stop();
+      if (underWay.get(job.id) === end) underWay.delete(job.id);
+    }
+  }
+
+  return {
+    perform,
+    end: (id, reason) => underWay.get(id)?.abort(reason),
+    endAll(reason) {
+      for (const end of underWay.values()) end.abort(reason);
+    },
+    begun: () => begun,
+    isIdle: () => underWay.size === 0,
+  };
+}
+
+const cancelled = (): Error => new UnrecoverableError(reasonOf(cancelledError));

@@ -1,0 +1,112 @@
+/** Opens a worker of BullMQ, for jobs and for hooks: a queue to ask, and a worker that takes from it, both or nothing. */
+import { setTimeout as pause } from "node:timers/promises";
+import { type IQueueBackend, type Job, WaitingError, Worker } from "bullmq";
+import {
+  type BullmqServer,
+  noConnection,
+  openServerQueue,
+  type ServerQueue,
+} from "./bullmq-server.ts";
+
+/** Results are JSON texts. */
+export type ServerWorker<Data> = Worker<Data, string, string, IQueueBackend>;
+
+/** A job that the worker took. */
+export interface TakenJob<Data> {
+  readonly job: Job<Data, string>;
+  /** Proves to the server that this worker has the job. */
+  readonly token: string;
+  readonly queue: ServerQueue<Data>;
+}
+
+export interface WorkerOptions<Data> {
+  readonly server: BullmqServer;
+  readonly queueName: string;
+  /** Jobs that are performed at the same time. */
+  readonly atOnce: number;
+  /** A worker that says nothing for this long has lost its jobs. */
+  readonly lockMs: number;
+  /** Pause between two looks for jobs that were lost in that way. */
+  readonly lookMs: number;
+  /** A job that was lost more often is given up. */
+  readonly takeOversMax: number;
+  /** Gives the result. */
+  perform(taken: TakenJob<Data>): Promise<string>;
+  /** Is told what goes wrong between worker and server; both try again by themselves. */
+  onError(error: Error): void;
+}
+
+export interface OpenedWorker<Data> {
+  readonly queue: ServerQueue<Data>;
+  /** Takes nothing before `run`. */
+  readonly worker: ServerWorker<Data>;
+}
+
+/** Pause after a server was out of reach, before the next try. */
+export const retryMs = 1_000;
+
+/** Takes nothing before `run`. The server has to be ready: over one that is away it would never work. */
+export function createServerWorker<Data>(
+  queue: ServerQueue<Data>,
+  options: WorkerOptions<Data>,
+): ServerWorker<Data> {
+  const { server, atOnce, lockMs, lookMs, takeOversMax, perform, onError } = options;
+  const worker: ServerWorker<Data> = new Worker(
+    options.queueName,
+    (job, token) => perform({ job, token: token!, queue }),
+    {
+      ...noConnection,
+      autorun: false,
+      concurrency: atOnce,
+      lockDuration: lockMs,
+      stalledInterval: lookMs,
+      maxStalledCount: takeOversMax,
+      runRetryDelay: retryMs,
+    },
+    server.backend,
+  );
+  worker.on("error", onError);
+  return worker;
+}
+
+export interface ReachOptions {
+  /** Ends the tries. */
+  readonly signal?: AbortSignal;
+  /** Is told why the first try failed. */
+  onUnreachable(error: unknown): void;
+}
+
+/** Tries until the server is within reach. Rejects when the signal comes first. */
+export async function openWorkerWhenReached<Data>(
+  options: WorkerOptions<Data>,
+  { signal, onUnreachable }: ReachOptions,
+): Promise<OpenedWorker<Data>> {
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    try {
+      return await openWorker(options);
+    } catch (error) {
+      if (tries === 1) onUnreachable(error);
+    }
+    await pause(retryMs, undefined, signal && { signal });
+  }
+}
+
+/** Rejects when the server is out of reach; nothing is left of the two then. */
+async function openWorker<Data>(options: WorkerOptions<Data>): Promise<OpenedWorker<Data>> {
+  const queue = await openServerQueue<Data>(options.server, options.queueName);
+  const worker = createServerWorker(queue, options);
+  try {
+    await worker.waitUntilReady();
+    return { queue, worker };
+  } catch (error) {
+    await Promise.allSettled([worker.close(), queue.close()]);
+    throw error;
+  }
+}
+
+/** Hands the job back to the queue. The error has to be thrown, as it tells BullMQ so. */
+export async function putBack<Data>({ job, token }: TakenJob<Data>): Promise<WaitingError> {
+  await job.moveToWait(token);
+  return new WaitingError();
+}

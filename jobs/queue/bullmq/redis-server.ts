@@ -1,0 +1,99 @@
+/** Redis as the server of the jobs: its connections, and whether it keeps what it is given. */
+import { createRedisBackend, type QueueOptions } from "bullmq";
+import { Redis } from "ioredis";
+import { limits } from "../../../core/limits.ts";
+import type { Log } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
+
+/** Keys of one queue stand in one slot of a cluster. */
+export const keyPrefix = "{rowgate}";
+
+const options = {
+  connectTimeout: limits.connectTimeoutMs,
+  retryStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000),
+};
+
+/** Rejects with an Error when Redis is there and may throw jobs away. Resolves also while Redis is away. */
+export async function openRedisServer(
+  url: string,
+  { use, log }: { use: ServerUse; log: Log },
+): Promise<BullmqServer> {
+  const redis = use === "service" ? connectService(url) : connectWorker(url);
+  const policy = await watchPolicy(redis, log).catch((error: unknown) => {
+    redis.disconnect();
+    throw error;
+  });
+  return {
+    backend(name, options, more) {
+      const over: QueueOptions = { ...options, connection: redis, prefix: keyPrefix };
+      return createRedisBackend(name, over, more);
+    },
+    async ready() {
+      if (redis.status !== "ready") throw new Error("There is no connection to Redis");
+    },
+    keepsJobs: policy.keepsJobs,
+    close: async () => redis.disconnect(),
+  };
+}
+
+/** For what answers within a request: fails at once when the server is away, and queues nothing. */
+function connectService(url: string): Redis {
+  return withErrorListener(
+    new Redis(url, {
+      ...options,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: limits.jobTimeoutMs,
+    }),
+  );
+}
+
+/** For a worker: waits for the server as long as it takes. */
+export function connectWorker(url: string): Redis {
+  return withErrorListener(new Redis(url, { ...options, maxRetriesPerRequest: null }));
+}
+
+/** Without a listener an error would end the process; whoever sends a command hears of it. */
+function withErrorListener(redis: Redis): Redis {
+  redis.on("error", () => undefined);
+  return redis;
+}
+
+interface Policy {
+  /** False once the server said that it may throw jobs away. */
+  keepsJobs(): boolean;
+}
+
+/**
+ * Asks on every connection; rejects with an Error when the first answer is bad. Resolves without an answer when the server is
+ * not there within a moment.
+ */
+async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
+  let fault: string | null = null;
+  async function look(): Promise<void> {
+    const found = faultIn(await redis.info("memory"));
+    if (found !== null && fault === null) log.error({}, found);
+    fault = found;
+  }
+  const first = redis.status === "ready" ? look() : null;
+  const looked = new Promise<void>((resolve, reject) => {
+    redis.on("ready", () => void look().then(resolve, resolve));
+    first?.then(resolve, reject);
+  });
+  const timeoutMs = limits.connectTimeoutMs / 5;
+  await withTimeout(looked, { timeoutMs, onTimeout: () => undefined });
+  if (fault !== null) throw new Error(fault);
+  return { keepsJobs: () => fault === null };
+}
+
+/** `info`: the server's answer to INFO memory. Null: it says that it keeps everything, or does not say. */
+function faultIn(info: string): string | null {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? "noeviction";
+  const isBounded = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0) > 0;
+  if (policy === "noeviction" || !isBounded) return null;
+  return (
+    `The Redis of REDIS_URL throws data away when its memory is full (maxmemory-policy ${policy}), and jobs with it; ` +
+    "set maxmemory-policy to noeviction, or take another Redis"
+  );
+}

@@ -1,0 +1,74 @@
+/** Reports one run's progress while it holds the job, and ends the run when it no longer does or was cancelled. */
+import { limits } from "../../../core/limits.ts";
+import type { JobProgress } from "../../../core/ports.ts";
+import type { EndReason } from "../outcome.ts";
+import type { TakenJob } from "./open-worker.ts";
+import { type JobData, progressOf } from "./stored-job.ts";
+
+/** How often a run asks whether it still counts. */
+const checkMs = 250;
+
+export interface WatchOptions {
+  readonly lockMs: number;
+  /** Is aborted with an `EndReason`. */
+  readonly end: AbortController;
+}
+
+export interface RunWatch {
+  /** Rows done and rows in all, as the run says. */
+  progress(processed: number, total: number): void;
+  stop(): void;
+}
+
+/** A server that is away for a moment is no reason to end a run: a lock that is really lost shows when it is renewed. */
+export function watchRun(
+  { job, token, queue }: TakenJob<JobData>,
+  { lockMs, end }: WatchOptions,
+): RunWatch {
+  // What an earlier run has shown is never taken back.
+  const processedMin = progressOf(job)?.processed ?? 0;
+  let latest: JobProgress | null = null;
+  let lastCheckMs = performance.now();
+  let isBusy = false;
+  const endRun = (reason: EndReason): void => end.abort(reason);
+
+  async function look(): Promise<void> {
+    if (isBusy) return;
+    isBusy = true;
+    await report()
+      .then(check)
+      .catch(() => undefined);
+    isBusy = false;
+  }
+
+  /** Rejects when another run has the job: this one's progress would stand beside that run's. */
+  async function report(): Promise<void> {
+    const progress = latest;
+    latest = null;
+    if (progress === null) return;
+    const isHeld = await job.extendLock(token, lockMs);
+    if (!isHeld) {
+      endRun("lost");
+      throw new Error("Another run has the job");
+    }
+    await job.updateProgress({ ...progress });
+  }
+
+  async function check(): Promise<void> {
+    if (performance.now() - lastCheckMs < checkMs) return;
+    lastCheckMs = performance.now();
+    const now = await queue.getJob(job.id!);
+    if (!now) endRun("lost");
+    else if (now.data.cancelledAtMs !== undefined) endRun("cancelled");
+  }
+
+  const timer = setInterval(() => void look(), limits.jobProgressPauseMs);
+  return {
+    progress(processed, total) {
+      const isFirst = latest === null && processed === 0;
+      latest = { processed: Math.min(Math.max(processed, processedMin), total), total };
+      if (isFirst) void look();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,54 @@
+/** A job as BullMQ stores it, and core's view of it. */
+import type { Job as BullJob } from "bullmq";
+import { cancelledError } from "../../../core/jobs/jobs.ts";
+import type { Json } from "../../../core/json.ts";
+import type { Job, JobProgress, JobRecord } from "../../../core/ports.ts";
+import { errorOf } from "./failure-reason.ts";
+
+/**
+ * What stands on the server beside the state. `request` is JSON in a text, and so is a result: texts in it may hold what a database's own
+ * JSON refuses, such as NUL.
+ */
+export type JobData = Omit<Job, "id" | "request"> & {
+  readonly request: string;
+  /** Milliseconds since 1970; absent: nobody asked for its end. */
+  readonly cancelledAtMs?: number;
+};
+
+/** A job as BullMQ has it. */
+export type BullmqJob = BullJob<JobData, string>;
+
+/** The data of a job that is added. */
+export function dataOf(job: Job): JobData {
+  const { id: _, request, ...data } = job;
+  return { ...data, request: JSON.stringify(request) };
+}
+
+/** The job as it was added. */
+export function jobOf(job: BullmqJob): Job {
+  const { cancelledAtMs: _, request, ...data } = job.data;
+  return { ...data, id: job.id!, request: JSON.parse(request) as Job["request"] };
+}
+
+/** The job with its state; asks the server where the job has ended. */
+export async function recordOf(job: BullmqJob): Promise<JobRecord> {
+  const { cancelledAtMs } = job.data;
+  const common = { ...jobOf(job), progress: progressOf(job), result: null, error: null };
+  if (job.finishedOn !== undefined) {
+    const finishedAtMs = job.finishedOn;
+    return (await job.getState()) === "completed"
+      ? { ...common, state: "completed", result: resultOf(job), finishedAtMs }
+      : { ...common, state: "failed", error: errorOf(job.failedReason), finishedAtMs };
+  }
+  const isBegun = job.attemptsStarted > 0;
+  // Nobody will run it: whoever takes it sees the mark first.
+  if (cancelledAtMs !== undefined && !isBegun)
+    return { ...common, state: "failed", error: cancelledError, finishedAtMs: cancelledAtMs };
+  return { ...common, state: isBegun ? "active" : "waiting", finishedAtMs: null };
+}
+
+const resultOf = ({ returnvalue }: BullmqJob): Json => JSON.parse(returnvalue) as Json;
+
+/** Null: nothing was said yet, which BullMQ stores as 0. */
+export const progressOf = ({ progress }: BullmqJob): JobProgress | null =>
+  typeof progress === "object" && progress !== null ? (progress as unknown as JobProgress) : null;

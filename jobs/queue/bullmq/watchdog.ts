@@ -1,0 +1,42 @@
+/**
+ * Notices a worker that is there and gets no jobs, as after a blocking read that never came back. Nothing helps then but another process, so
+ * it must not mistake a pause or a run of short jobs for that.
+ */
+
+export interface Watchdog {
+  readonly queue: {
+    getWaitingCount(): Promise<number>;
+    isPaused(): Promise<boolean>;
+  };
+  /** Jobs that the worker has taken since its start. */
+  taken(): number;
+  /** Whether none of them is running. */
+  isIdle(): boolean;
+  /** Pause between two looks. Default: half a minute. */
+  readonly lookMs?: number | undefined;
+  /** Called at each look from the second on that finds jobs waiting, while the worker neither runs nor took one since the look before. */
+  onStuck(): void;
+}
+
+const looksMax = 2;
+
+/** Gives the function that ends it. A queue that does not answer is no sign of anything. */
+export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }: Watchdog) {
+  let takenBefore = 0;
+  let suspicions = 0;
+
+  async function look(): Promise<void> {
+    const before = takenBefore;
+    takenBefore = taken();
+    const waits = (await queue.getWaitingCount()) > 0 && !(await queue.isPaused());
+    suspicions = waits && isIdle() && taken() === before ? suspicions + 1 : 0;
+    if (suspicions >= looksMax) onStuck();
+  }
+
+  const timer = setInterval(() => {
+    look().catch(() => {
+      suspicions = 0;
+    });
+  }, lookMs);
+  return () => clearInterval(timer);
+}

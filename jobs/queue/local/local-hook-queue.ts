@@ -1,0 +1,141 @@
+/**
+ * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from the moment that it is
+ * added until it was made or is given up. One process at a time may use them.
+ */
+import {
+  type HookQueue,
+  isGivenUp,
+  type MakeCall,
+  retryDelayMs,
+} from "../../../core/workflow/hook-queue.ts";
+import { limits } from "../../../core/limits.ts";
+import type { Files, HookCall, Log } from "../../../core/ports.ts";
+import { withTimeout } from "../../../core/with-timeout.ts";
+import { createTaskList } from "./task-list.ts";
+
+export interface LocalHookQueueOptions {
+  readonly files: Files;
+  readonly makeCall: MakeCall;
+  readonly log: Log;
+}
+
+/** What a call's file holds. */
+interface StoredCall {
+  readonly call: HookCall;
+  readonly addedAtMs: number;
+  /** Those that failed. */
+  readonly tries: number;
+}
+
+const folder = "hooks/";
+/** Files that could not be read are looked for again after this time. */
+const readAgainMs = 5_000;
+
+const keyOf = ({ call }: StoredCall): string => `${folder}${call.id}.json`;
+
+/** Nothing is read, and no call made, before `start`. */
+export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOptions): HookQueue {
+  /** Ids of calls that are neither made nor given up. */
+  const known = new Set<string>();
+  const tasks = createTaskList<StoredCall>({ atOnce: limits.hookCallsAtOnceMax, perform });
+  const stop = new AbortController();
+  let isStopping = false;
+
+  async function perform(stored: StoredCall): Promise<void> {
+    const { call } = stored;
+    const failure = await makeCall(call, stop.signal);
+    // What the end of the process broke off is the next one's to make.
+    if (failure !== null && stop.signal.aborted) return;
+    const tries = stored.tries + 1;
+    const triesMax = limits.hookTriesMax;
+    if (failure === null || isGivenUp(log, call, { ...failure, tries, triesMax })) {
+      known.delete(call.id);
+      return remove(files, stored, log);
+    }
+    const failed = { ...stored, tries };
+    // Without it, a restart only begins to count anew.
+    await save(files, failed).catch(() => undefined);
+    tasks.addLater(failed, retryDelayMs(tries));
+  }
+
+  async function readAll(): Promise<void> {
+    try {
+      const isKnown = ({ call }: StoredCall) => known.has(call.id);
+      const found = await readCalls(files, { log, isKnown });
+      // Some may have come meanwhile.
+      const fresh = found.filter((stored) => !isKnown(stored));
+      for (const { call } of fresh) known.add(call.id);
+      tasks.addFirst(fresh);
+    } catch (error) {
+      log.warn({ err: error }, "The files of hooks cannot be read; trying again");
+      tasks.runLater(() => void readAll(), readAgainMs);
+    }
+  }
+
+  return {
+    async add(call) {
+      if (isStopping) throw new Error("The service is stopping");
+      if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hooks are waiting");
+      const stored = { call, addedAtMs: Date.now(), tries: 0 };
+      known.add(call.id);
+      try {
+        await save(files, stored);
+      } catch (error) {
+        known.delete(call.id);
+        throw error;
+      }
+      tasks.add(stored);
+    },
+    start() {
+      tasks.start();
+      void readAll();
+    },
+    async stop(untilMs) {
+      isStopping = true;
+      tasks.dropDelayed();
+      const timeoutMs = Math.max(untilMs - performance.now(), 0);
+      await withTimeout(tasks.idle(), { timeoutMs, onTimeout: () => undefined });
+      tasks.stop();
+      stop.abort();
+      await tasks.idle();
+    },
+  };
+}
+
+async function save(files: Files, stored: StoredCall): Promise<void> {
+  await files.write(keyOf(stored), [Buffer.from(JSON.stringify(stored))]);
+}
+
+async function remove(files: Files, stored: StoredCall, log: Log): Promise<void> {
+  await files.remove(keyOf(stored)).catch((error: unknown) => {
+    const { requestId, label: hook } = stored.call;
+    log.warn({ err: error, requestId, hook }, "A hook is done, and a restart will call it again");
+  });
+}
+
+interface ReadOptions {
+  readonly log: Log;
+  /** Whether the call is one of this process. Asked when its file was just read: a moment later it may be done. */
+  isKnown(stored: StoredCall): boolean;
+}
+
+/** What earlier processes left, the oldest first. Rejects while the files are out of reach. */
+async function readCalls(files: Files, { log, isKnown }: ReadOptions): Promise<StoredCall[]> {
+  const found: StoredCall[] = [];
+  for await (const { key } of files.list(folder)) {
+    const stored = await readCall(files, key);
+    if (!stored) log.warn({ file: key }, "The file of a hook cannot be read");
+    else if (!isKnown(stored)) found.push(stored);
+  }
+  return found.sort((one, other) => one.addedAtMs - other.addedAtMs);
+}
+
+/** Null for what is no call: a file that somebody else put there, or that is gone meanwhile. */
+async function readCall(files: Files, key: string): Promise<StoredCall | null> {
+  try {
+    const stored = JSON.parse(await new Response(await files.read(key)).text()) as StoredCall;
+    return key === keyOf(stored) && typeof stored.call.request.url === "string" ? stored : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+/** What becomes of a job whose run failed, whatever queue it comes from. */
+import { AppError } from "../../core/errors.ts";
+import { unknownError } from "../../core/jobs/jobs.ts";
+import { limits } from "../../core/limits.ts";
+import type { Job, Log } from "../../core/ports.ts";
+
+/** Why a run's signal is aborted. */
+export type EndReason = "cancelled" | "lost" | "stopping";
+
+export interface Outcome {
+  /** Trying again may help. */
+  readonly mayPass: boolean;
+  /** For the client. */
+  readonly error: string;
+}
+
+/** `lastedMs`: what took this long would take as long again. */
+export function outcomeOf(
+  error: unknown,
+  { job, lastedMs, log }: { job: Job; lastedMs: number; log: Log },
+): Outcome {
+  const isRefusal = error instanceof AppError && error.kind !== "unavailable";
+  const { id, project, endpoint } = job;
+  const isTold = error instanceof AppError && error.kind !== "internal";
+  if (!isRefusal || !isTold)
+    log.warn({ job: id, project, endpoint, err: causeOf(error) }, "A job failed");
+  return {
+    mayPass: !isRefusal && lastedMs < limits.jobRetryWithinMs,
+    error: isTold ? error.message : unknownError,
+  };
+}
+
+const causeOf = (error: unknown): unknown =>
+  error instanceof AppError ? (error.cause ?? error) : error;

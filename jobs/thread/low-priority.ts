@@ -1,0 +1,41 @@
+/**
+ * Jobs stand back for requests: on Linux they get what is left of the processors when others want them. Elsewhere a priority is always that of the
+ * whole process, requests included, so nothing is done.
+ */
+import { readdirSync } from "node:fs";
+import { constants, getPriority, setPriority } from "node:os";
+
+/** Of the calling thread, and of the threads that it starts from now on. */
+export function lowerPriority(): void {
+  lower([0]);
+}
+
+/**
+ * Of each thread of the process, and of those that they start: also those that collect garbage and compile, without which the slowest requests beside
+ * an export take twice as long. For a worker, which answers no requests itself.
+ */
+export function lowerPriorityOfProcess(): void {
+  if (process.platform === "linux") lower(threadsOfProcess());
+}
+
+function threadsOfProcess(): readonly number[] {
+  try {
+    return readdirSync("/proc/self/task").map(Number);
+  } catch {
+    return [0];
+  }
+}
+
+/** `threads` by the numbers that Linux gives them; 0 is the calling one. */
+function lower(threads: readonly number[]): void {
+  if (process.platform !== "linux") return;
+  for (const thread of threads) {
+    try {
+      // An operator may have gone lower already.
+      const priority = Math.max(getPriority(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+      setPriority(thread, priority);
+    } catch {
+      // A runtime or a sandbox that does not allow it, or a thread that has just ended: jobs run all the same.
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs jobs in a thread, so that neither SQLite nor a million rows of XML hold up requests or the renewal of locks. The thread has
+ * connections of its own; it begins with the first job and ends when there was none for a while.
+ */
+import type { Worker } from "node:worker_threads";
+import { AppError } from "../../core/errors.ts";
+import { limits } from "../../core/limits.ts";
+import type { Json } from "../../core/json.ts";
+import type { Log, Run, RunJob } from "../../core/ports.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
+import { startThread } from "./start-thread.ts";
+import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
+
+export interface ThreadHostOptions extends ThreadStart {
+  /** The file whose code the thread runs. It speaks as `thread-messages.ts` says. */
+  readonly program: URL;
+  readonly log: Log;
+  /** Tells the cache of this process what a job wrote. */
+  raise(names: readonly string[]): Promise<void>;
+}
+
+export interface ThreadHost {
+  readonly runJob: RunJob;
+  /** Ends the thread; runs that are still under way fail. */
+  close(): Promise<void>;
+}
+
+interface UnderWay {
+  readonly run: Run;
+  resolve(result: Json): void;
+  reject(error: Error): void;
+}
+
+/** The thread may take this long to close its connections. */
+const closeTimeoutMs = 2_000;
+
+/** Nothing is started before the first job. */
+export function createThreadHost({ program, log, raise, ...start }: ThreadHostOptions): ThreadHost {
+  const underWay = new Map<string, UnderWay>();
+  let thread: Worker | null = null;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+
+  function threadForRun(): Worker {
+    clearTimeout(idle);
+    if (thread) return thread;
+    const started = startThread(program, {
+      // `process.env` itself can be cloned on Node alone.
+      data: { ...start, env: { ...start.env } },
+      heapMb: limits.jobThreadHeapMb,
+      youngMb: limits.jobThreadYoungMb,
+    });
+    thread = started;
+    started.on("message", (message: FromThread) => receive(started, message));
+    started.on("error", (error) => log.error({ err: error }, "The thread of the jobs broke down"));
+    started.on("exit", () => {
+      if (thread === started) thread = null;
+      for (const { reject } of underWay.values())
+        reject(new Error("The thread of the jobs has ended"));
+    });
+    return started;
+  }
+
+  function receive(from: Worker, message: FromThread): void {
+    if (message.type === "raise") {
+      const answer = (ok: boolean) => send(from, { type: "raised", call: message.call, ok });
+      return void isResolved(raise(message.names)).then(answer);
+    }
+    const one = underWay.get(message.id);
+    if (!one) return;
+    if (message.type === "progress") one.run.progress(message.processed, message.total);
+    else if (message.type === "done") one.resolve(message.result);
+    else one.reject(errorOf(message.error));
+  }
+
+  async function runJob(run: Run): Promise<Json> {
+    run.signal.throwIfAborted();
+    const worker = threadForRun();
+    const endRun = () => send(worker, { type: "end", id: run.id, reason: run.signal.reason });
+    try {
+      return await new Promise<Json>((resolve, reject) => {
+        underWay.set(run.id, { run, resolve, reject });
+        run.signal.addEventListener("abort", endRun);
+        send(worker, { type: "run", job: run.job, id: run.id });
+      });
+    } finally {
+      run.signal.removeEventListener("abort", endRun);
+      underWay.delete(run.id);
+      if (underWay.size === 0) endWhenIdle();
+    }
+  }
+
+  function endWhenIdle(): void {
+    clearTimeout(idle);
+    idle = setTimeout(() => void close(), limits.jobThreadIdleMs);
+    idle.unref?.();
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(idle);
+    const closing = thread;
+    if (!closing) return;
+    thread = null;
+    const exited = new Promise((resolve) => closing.once("exit", resolve));
+    send(closing, { type: "close" });
+    await withTimeout(exited, {
+      timeoutMs: closeTimeoutMs,
+      onTimeout: () => closing.terminate(),
+    });
+  }
+
+  return { runJob, close };
+}
+
+const isResolved = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
+const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);
+
+function errorOf({ kind, message, detail }: ThreadError): Error {
+  const cause = new Error(detail);
+  return kind === null ? cause : new AppError(kind, message, { cause });
+}

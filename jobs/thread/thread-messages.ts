@@ -1,0 +1,40 @@
+/** What a process and its thread of jobs say to each other; all of it survives being copied. */
+import type { ErrorKind } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Job } from "../../core/ports.ts";
+
+/** What the thread is started with. */
+export interface ThreadStart {
+  /** The configuration files, by path. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logLevel: string;
+}
+
+export type ToThread =
+  | { readonly type: "run"; readonly job: Job; readonly id: string }
+  /** The run of that id should end. */
+  | { readonly type: "end"; readonly id: string; readonly reason: unknown }
+  /** The answer to `raise`. */
+  | { readonly type: "raised"; readonly call: number; readonly ok: boolean }
+  | { readonly type: "close" };
+
+export type FromThread =
+  | {
+      readonly type: "progress";
+      readonly id: string;
+      readonly processed: number;
+      readonly total: number;
+    }
+  | { readonly type: "done"; readonly id: string; readonly result: Json }
+  | { readonly type: "failed"; readonly id: string; readonly error: ThreadError }
+  /** The cache in the memory of the process has to learn of a write. */
+  | { readonly type: "raise"; readonly call: number; readonly names: readonly string[] };
+
+/** An error as it travels: `kind` null for one that is no AppError. */
+export interface ThreadError {
+  readonly kind: ErrorKind | null;
+  readonly message: string;
+  /** For the log. */
+  readonly detail: string;
+}
