@@ -13,9 +13,6 @@ const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,
 /** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
 
-/** Files that leave nothing behind in the process: they share it and its modules, which takes a third off their time. */
-const shared = { isolate: false };
-
 /** They hold answers against the clock, which a busy machine may miss: each has a second try. */
 const timed = { retry: 1 };
 
@@ -29,7 +26,8 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
       setupFiles: "test/runtime/expect-runtime.ts",
       include: ["test/{contract,db}/**/*.test.ts"],
       exclude: filesOfOthers("db", engine),
-      ...shared,
+      // Each file closes its service, so files can share a process and its modules: a third less work.
+      isolate: false,
     },
   };
 }
@@ -119,7 +117,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere, ...shared },
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
       ...engines.map(placesProject),
