@@ -25,6 +25,7 @@ const kinds: Readonly<Record<JobKind, Kind>> = {
   commit: { action: "import-commit", run: commitImport },
 };
 
+/** Rejects with `notFound` when the configuration does not have what the job is about any more. */
 export function createRunner({ projects, ...rest }: JobWorld): RunJob {
   return async (run) => {
     const { kind, project: name, endpoint } = run.job;

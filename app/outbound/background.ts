@@ -6,6 +6,7 @@
 import { isGivenUp } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/limits.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
 import { attempt } from "./attempt.ts";
 
 export interface ProcessBackground extends Background {
@@ -17,9 +18,6 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
   const waiting: HookCall[] = [];
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
-  const stopped = new Promise<void>((resolve) => {
-    stop.signal.addEventListener("abort", () => resolve());
-  });
 
   function startNext(): void {
     while (running.size < limits.hookCallsAtOnceMax && !stop.signal.aborted) {
@@ -56,14 +54,17 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
     startNext();
   }
 
+  async function idle(): Promise<void> {
+    while (running.size > 0) await Promise.all(running);
+  }
+
   return {
     async add(calls) {
       calls.forEach(addOne);
     },
     async drain(untilMs) {
-      const end = setTimeout(() => stop.abort(), Math.max(untilMs - performance.now(), 0));
-      while (running.size > 0 && !stop.signal.aborted) await Promise.race([...running, stopped]);
-      clearTimeout(end);
+      const timeoutMs = Math.max(untilMs - performance.now(), 0);
+      await withTimeout(idle(), { timeoutMs, onTimeout: () => undefined });
       stop.abort();
       if (waiting.length > 0)
         log.error({ hooks: waiting.length }, "Hooks are lost: the service ends");

@@ -18,6 +18,7 @@ import {
 } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { ShowBoard } from "../jobs-board.ts";
 
+/** Which queue the board shows, and where. */
 export interface BoardOptions {
   readonly queueName: string;
   /** Where the board is mounted. */

@@ -15,12 +15,14 @@ import { attempt } from "../outbound/attempt.ts";
 import { createBackground, type ProcessBackground } from "../outbound/background.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";
 
+/** What the queue of hooks is opened from. */
 export interface OpenHooksOptions {
   readonly projects: readonly ProjectConfig[];
   readonly settings: Settings;
   readonly log: Log;
 }
 
+/** The non-blocking hook calls of a process. */
 export interface Hooks {
   /** `outbound`: how the project's hooks are called. */
   forProject(name: string, outbound: Outbound): Background;

@@ -23,6 +23,7 @@ import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
 import { parseEnv } from "../env.ts";
 import { openStores } from "../stores/open.ts";
 
+/** What a `JobWorld` is opened from. */
 export interface JobWorldOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,6 +36,7 @@ export interface JobWorldOptions {
   raise(names: readonly string[]): Promise<void>;
 }
 
+/** A database that is out of reach is asked again by the next job. `close` ends all connections. */
 export async function openJobWorld({
   files,
   env,

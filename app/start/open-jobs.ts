@@ -20,6 +20,7 @@ import type { JobsBoard } from "../jobs-board.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import type { Logger } from "../log.ts";
 
+/** What the queue of jobs is opened from. */
 export interface OpenJobsOptions {
   readonly projects: readonly ProjectConfig[];
   readonly settings: Settings;
@@ -31,6 +32,7 @@ export interface OpenJobsOptions {
   raise(names: readonly string[]): Promise<void>;
 }
 
+/** The jobs of a process, as its projects and its operators see them. */
 export interface Jobs {
   /** What operators see of the jobs; null where there is nothing to see, or nobody may. */
   readonly board: JobsBoard | null;

@@ -10,6 +10,7 @@ import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts"
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { openJobThread } from "./open-job-thread.ts";
 
+/** What a worker is started from. */
 export interface WorkerOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;

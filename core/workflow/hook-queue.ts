@@ -26,7 +26,7 @@ export interface HookQueue {
 }
 
 /** The tries that were made, with the one that failed. */
-export interface Tried extends HookFailure {
+export interface FailedTry extends HookFailure {
   readonly tries: number;
   readonly triesMax: number;
 }
@@ -35,7 +35,7 @@ export interface Tried extends HookFailure {
 export function isGivenUp(
   log: Log,
   { id, requestId, label }: HookCall,
-  { error, isFinal, tries, triesMax }: Tried,
+  { error, isFinal, tries, triesMax }: FailedTry,
 ): boolean {
   const about = { requestId, hook: label, call: id, tries, err: error };
   const isLast = isFinal || tries >= triesMax;

@@ -24,6 +24,7 @@ export interface ExportResult {
   readonly [name: string]: Json;
 }
 
+/** Rejects with `notFound` when the endpoint has no export any more, and with what the database or the files refuse. */
 export async function exportRows(
   run: Run,
   { project, entity, session, files, log }: JobContext,

@@ -12,6 +12,7 @@ import { type BucketAddress, createBucketClient } from "./bucket/client.ts";
 import { upload } from "./bucket/upload.ts";
 import { checkedKey, isKey, limitedBytes } from "./file-rules.ts";
 
+/** A bucket, and the part of it that is used. */
 export interface BucketOptions extends BucketAddress {
   /** What every key begins with: empty, or ends with `/`. */
   readonly prefix: string;

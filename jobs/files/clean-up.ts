@@ -2,6 +2,7 @@
 import { limits } from "../../core/limits.ts";
 import type { Files, Log } from "../../core/ports.ts";
 
+/** What is removed, and when. */
 export interface CleanUpOptions {
   readonly files: Files;
   /** Project to how long its files are kept, in seconds; files of other projects are left alone. */

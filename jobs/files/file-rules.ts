@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 
 const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
+/** Whether a file can have the key: names of letters, digits, `.`, `-` and `_`, joined with `/`. */
 export const isKey = (key: string): boolean => keyShape.test(key);
 
 /** Gives the key back. Throws for any other text: keys are made by the service, never by a client, and this is the second lock. */

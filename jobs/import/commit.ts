@@ -32,6 +32,7 @@ type Counts = { inserted: number; updated: number; skipped: number; failed: numb
 /** Times that the transaction is begun when somebody else stores a record that was not there a moment ago. */
 const triesMax = 2;
 
+/** Gives the result that counts, of this run or of an earlier one. Rejects with `validationFailed` and with what the database refuses: nothing is stored then. */
 export async function commitImport(run: Run, context: JobContext): Promise<Json> {
   const { project, entity, session } = context;
   const ledger = await session.ledger("jobs");

@@ -8,6 +8,7 @@ import type { Row } from "../../core/ports.ts";
 import { allOf, type Condition, equals, type Scalar } from "../../core/statement.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 
+/** Which rows are looked for, and what of them is read. */
 export interface Search {
   readonly source: Source;
   /** The columns that a key has the values of, in their order. */

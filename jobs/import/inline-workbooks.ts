@@ -10,6 +10,7 @@ import { inspect } from "./inspect.ts";
 import { withLocalCopy } from "./local-copy.ts";
 import { withReadTimeout } from "./read-timeout.ts";
 
+/** Reading an upload ends after `limits.uploadReadMs`. */
 export function createInlineWorkbooks(files: Files): Workbooks {
   return {
     async inspect(key, options) {

@@ -4,6 +4,7 @@ import type { WorkbookSketch } from "../../core/ports.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 
+/** The one message of the thread: what it found, or why the file is no good. */
 export type FromInspection =
   | { readonly sketch: WorkbookSketch; readonly refusal?: never }
   | { readonly sketch?: never; readonly refusal: string };

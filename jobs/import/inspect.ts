@@ -4,6 +4,7 @@ import { limits } from "../../core/limits.ts";
 import type { Cell, WorkbookSketch } from "../../core/ports.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 
+/** Which file is looked through, and how much of it is shown. */
 export interface Inspection {
   readonly path: string;
   /** Rows to show. */

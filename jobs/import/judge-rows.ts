@@ -18,6 +18,7 @@ import {
   type VerdictOptions,
 } from "./row-verdict.ts";
 
+/** What rows are judged by. */
 export interface JudgeOptions extends VerdictOptions {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;

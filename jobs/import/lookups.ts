@@ -15,6 +15,7 @@ export type Found =
   | { readonly kind: "none" }
   | { readonly kind: "several" };
 
+/** Names of records, each looked up once. */
 export interface Names {
   /** Looks up the names that are not known yet. */
   learn(queries: Queries, lookup: ImportLookup, cells: readonly Cell[]): Promise<void>;

@@ -11,6 +11,7 @@ import { openWorkbook } from "../workbook/open-workbook.ts";
 import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
 import type { OpenedRows, RowsAnswer, RowsRefusal, ToRowsThread } from "./rows-thread.ts";
 
+/** The rows of one upload. To be closed. */
 export interface OpenRows {
   readonly headings: readonly (string | null)[];
   /** All rows from the first on, with every call; the one before has to have ended. Rejects with `InvalidWorkbook`. */

@@ -26,6 +26,7 @@ export interface PreviewResult {
 /** Rows; together they are all of them. */
 type Summary = { valid: number; invalid: number; skip: number };
 
+/** Rejects with `invalidFile` and `notFound`. */
 export function previewImport(run: Run, context: JobContext): Promise<PreviewResult> {
   return withUploadedRows(run, context, async (uploaded) => {
     const { project, entity, files } = context;

@@ -9,6 +9,7 @@ export interface FileRow {
   readonly values: readonly Cell[];
 }
 
+/** The file whose rows are read, and how. */
 export interface RowsFile {
   /** The workbook, a file of this machine. */
   readonly path: string;
@@ -17,6 +18,7 @@ export interface RowsFile {
   readonly batchRows: number;
 }
 
+/** All rows from the first on; the last batch may be shorter. Rejects with `InvalidWorkbook`. */
 export async function* rowBatches(
   workbook: OpenWorkbook,
   batchRows: number,

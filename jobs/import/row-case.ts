@@ -10,6 +10,7 @@ import type { Key } from "./find-rows.ts";
 import type { Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
 
+/** A row while it is judged. */
 export interface Case {
   readonly row: FileRow;
   /** What a client would have sent, by field; undefined where the cell is empty. */
@@ -25,6 +26,7 @@ export interface Case {
   readonly labels: ReadonlyMap<string, string>;
 }
 
+/** What the cells of a row are read by. */
 export interface CaseOptions {
   readonly entity: Entity;
   readonly plan: ImportPlan;

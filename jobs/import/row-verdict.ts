@@ -9,6 +9,7 @@ import type { Scalar } from "../../core/statement.ts";
 import { newKey } from "../../core/writes/record.ts";
 import { addErrors, type Case, type CaseOptions } from "./row-case.ts";
 
+/** What is to become of a row. */
 export type Verdict =
   | NewRow
   | ChangedRow
@@ -16,6 +17,7 @@ export type Verdict =
   | { readonly kind: "skip" }
   | InvalidRow;
 
+/** A record is to be created. */
 export interface NewRow {
   readonly kind: "new";
   readonly values: ReadonlyMap<Column, Scalar>;
@@ -23,16 +25,19 @@ export interface NewRow {
   readonly body: Record<string, unknown>;
 }
 
+/** The record with this key is to be changed. */
 export interface ChangedRow extends Omit<NewRow, "kind"> {
   readonly kind: "change";
   readonly key: Scalar;
 }
 
+/** Nothing can be stored, for these reasons. */
 export interface InvalidRow {
   readonly kind: "invalid";
   readonly messages: readonly string[];
 }
 
+/** What a verdict takes beside the row. */
 export interface VerdictOptions extends CaseOptions {
   readonly newId: NewId;
 }

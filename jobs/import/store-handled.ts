@@ -24,6 +24,7 @@ import { withTimeout } from "../../core/with-timeout.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { ChangedRow, NewRow } from "./row-verdict.ts";
 
+/** The import that the rows belong to. */
 export interface HandledRows {
   /** Who started the import. */
   readonly caller: Caller;
@@ -47,6 +48,7 @@ export type StoreHandled = (
   verdict: NewRow | ChangedRow,
 ) => Promise<AppError | null>;
 
+/** For all rows of one import. */
 export function storeHandled(rows: HandledRows): StoreHandled {
   const { caller, entity, jobId, log, signal } = rows;
   const plan = planOf(entity);

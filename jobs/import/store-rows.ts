@@ -16,6 +16,7 @@ import { type HandledRows, storeHandled } from "./store-handled.ts";
 
 type Values = ReadonlyMap<Column, Scalar>;
 
+/** What became of a batch, in rows. */
 export interface Stored {
   inserted: number;
   updated: number;
@@ -31,6 +32,7 @@ type StoreRows = (
   onRow: (stored: Stored) => void,
 ) => Promise<Stored>;
 
+/** The import, with the columns of its file. */
 export interface StoreRowsOptions extends HandledRows {
   readonly columns: readonly FileColumn[];
 }

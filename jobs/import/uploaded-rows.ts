@@ -12,6 +12,7 @@ import { readAhead } from "../job/read-ahead.ts";
 import { withLocalCopy } from "./local-copy.ts";
 import { openRows } from "./open-rows.ts";
 
+/** An upload while a job reads it. */
 export interface UploadedRows {
   readonly plan: ImportPlan;
   readonly headings: readonly (string | null)[];

@@ -11,6 +11,7 @@ import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
 import { withReadTimeout } from "./read-timeout.ts";
 
+/** `limits.uploadsAtOnce` uploads are looked through at the same time, each for `limits.uploadReadMs` at most. */
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {

@@ -1,31 +1,34 @@
 /**
- * core's `Queue` for a service that shares no cache with its workers, as they share no Redis: the cache of this process hears of a commit before
- * anybody hears from the service that it is completed.
+ * core's `Queue` for a service that shares no cache with its workers, as they share no Redis: the cache of this process is told of a commit
+ * before the service answers that it is completed.
  */
 import { limits } from "../../core/limits.ts";
 import type { Queue } from "../../core/ports.ts";
 
+/** Whose commits are told, and to whom. */
 export interface CacheNotifyingOptions {
-  /** Commits of other projects are none of its business. */
+  /** Commits of other projects are not told. */
   readonly project: string;
   /** Tells the cache that any of the project's tables may have changed. */
   wrote(): Promise<void>;
 }
 
+/** The same queue, but that `find` gives a completed commit only after `wrote`, which is called once for each. */
 export function createCacheNotifyingQueue(
   queue: Queue,
   { project, wrote }: CacheNotifyingOptions,
 ): Queue {
-  /** By id, the oldest first: hearing of a commit once is enough. */
-  const heard = new Map<string, Promise<void>>();
+  /** By the id of the job, the oldest first. */
+  const notifications = new Map<string, Promise<void>>();
 
-  function hear(id: string): Promise<void> {
-    const known = heard.get(id);
+  function notifyOnce(id: string): Promise<void> {
+    const known = notifications.get(id);
     if (known) return known;
-    const hearing = wrote();
-    heard.set(id, hearing);
-    if (heard.size > limits.jobsHeardMax) heard.delete(heard.keys().next().value!);
-    return hearing;
+    const notification = wrote();
+    notifications.set(id, notification);
+    if (notifications.size > limits.jobsHeardMax)
+      notifications.delete(notifications.keys().next().value!);
+    return notification;
   }
 
   return {
@@ -33,7 +36,7 @@ export function createCacheNotifyingQueue(
     async find(id) {
       const job = await queue.find(id);
       const isCommitted = job?.kind === "commit" && job.state === "completed";
-      if (isCommitted && job.project === project) await hear(id);
+      if (isCommitted && job.project === project) await notifyOnce(id);
       return job;
     },
   };

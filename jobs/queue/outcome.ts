@@ -7,6 +7,7 @@ import type { Job, Log } from "../../core/ports.ts";
 /** Why a run's signal is aborted. */
 export type EndReason = "cancelled" | "lost" | "stopping";
 
+/** What is to become of the job. */
 export interface Outcome {
   /** Trying again may help. */
   readonly mayPass: boolean;

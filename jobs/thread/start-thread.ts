@@ -1,6 +1,7 @@
 /** Starts threads of this process, with bounds on their memory. */
 import { Worker } from "node:worker_threads";
 
+/** What a thread gets, and how much memory it may use. */
 export interface ThreadOptions {
   /** Copied into the thread, which finds it as `workerData`. */
   readonly data: unknown;

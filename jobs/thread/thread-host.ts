@@ -11,6 +11,8 @@ import { withTimeout } from "../../core/with-timeout.ts";
 import { startThread } from "./start-thread.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
+/** What the thread runs, and whom it talks to. */
+/** The thread of a process, as the rest of the process sees it. */
 export interface ThreadHostOptions extends ThreadStart {
   /** The file whose code the thread runs. It speaks as `thread-messages.ts` says. */
   readonly program: URL;

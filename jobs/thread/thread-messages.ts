@@ -11,6 +11,7 @@ export interface ThreadStart {
   readonly logLevel: string;
 }
 
+/** A message to the thread. */
 export type ToThread =
   | { readonly type: "run"; readonly job: Job; readonly id: string }
   /** The run of that id should end. */
@@ -19,6 +20,7 @@ export type ToThread =
   | { readonly type: "raised"; readonly call: number; readonly ok: boolean }
   | { readonly type: "close" };
 
+/** A message of the thread. */
 export type FromThread =
   | {
       readonly type: "progress";

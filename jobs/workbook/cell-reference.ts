@@ -2,6 +2,7 @@
 
 /** What a sheet of Excel has. */
 export const sheetRowsMax = 1_048_576;
+/** Columns of a sheet, as Excel has them. */
 export const sheetColumnsMax = 16_384;
 
 /** `A`, `Z`, `AA` … of the column at `index`, counted from 0. */

@@ -8,6 +8,7 @@ import { serialOf } from "./serial-date.ts";
 import { cellLengthMax, cutText, escapeText } from "./sheet-text.ts";
 import { type ColumnFormat, defaultPatterns, cellText } from "./table-column.ts";
 
+/** How the cells of a column are written. */
 export interface CellPlan {
   /** The number format, as Excel writes it; null for the usual one. */
   readonly code: string | null;

@@ -5,6 +5,7 @@
  * `YYYY YY MMMM MMM MM M DDDD DDD DD D HH H mm m ss s SSS A`; text stands in `[…]` or `"…"`.
  */
 
+/** A pattern that was read. */
 export interface DatePattern {
   /** As Excel writes it: `dd/mm/yyyy hh:mm`. */
   readonly excelCode: string;

@@ -10,6 +10,7 @@ export type DateStyles = readonly (DateKind | null)[];
 /** More styles than a workbook can have. */
 const stylesMax = 70_000;
 
+/** By the number of the style. Rejects with `InvalidWorkbook`. */
 export async function readDateStyles(
   archive: Archive,
   { path, limits }: { path: string; limits: InflateLimits },

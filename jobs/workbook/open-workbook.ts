@@ -11,6 +11,7 @@ import { type SheetReading, type SheetRow, sheetRows } from "./sheet-rows.ts";
 import { mapWorkbook } from "./workbook-map.ts";
 import { readDirectory } from "./zip-directory.ts";
 
+/** How large a workbook may be. */
 export interface WorkbookLimits {
   /** Of the file as it is stored. */
   readonly bytesMax: number;
@@ -18,6 +19,7 @@ export interface WorkbookLimits {
   readonly columnsMax: number;
 }
 
+/** A workbook whose first sheet can be read. */
 export interface OpenWorkbook {
   readonly sheetName: string;
   /** The first row with a value, by column and without blanks around; null where a column has no heading. */

@@ -4,6 +4,7 @@
  */
 import type { Batch } from "./table-column.ts";
 
+/** Rows one by one, from batches. */
 export interface RowFeed {
   /** The next rows, `rowsMax` at most and as many as there are at hand; null behind the last. */
   take(rowsMax: number): Promise<Batch | null>;
@@ -13,6 +14,7 @@ export interface RowFeed {
   close(): Promise<void>;
 }
 
+/** Nothing is read before the first row is asked for. */
 export function feedRows(batches: AsyncIterable<Batch> | Iterable<Batch>): RowFeed {
   const iterator =
     Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();

@@ -59,6 +59,7 @@ function plainMs(text: string): number {
   return dayStart + (minutes * 60 + twoDigits(text, 17)) * 1000 + milliseconds;
 }
 
+/** What a number with a date format shows. */
 export type DateKind =
   | "date"
   | "datetime"

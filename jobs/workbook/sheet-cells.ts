@@ -32,6 +32,7 @@ export interface RawCell {
   inline: string | null;
 }
 
+/** What a cell refers to. */
 export interface CellContext {
   readonly strings: readonly string[];
   readonly dateStyles: DateStyles;

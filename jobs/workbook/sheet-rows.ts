@@ -10,6 +10,7 @@ import { type Archive, entryOf } from "./xml-part.ts";
 import { eachAttribute, readAttributes, type XmlHandler, XmlScanner } from "./xml-scanner.ts";
 import { type InflateLimits, partText } from "./zip-member.ts";
 
+/** A row of the sheet that has a value. */
 export interface SheetRow {
   /** The number that stands beside the row, from 1. */
   readonly rowIndex: number;
@@ -17,6 +18,7 @@ export interface SheetRow {
   readonly values: readonly CellValue[];
 }
 
+/** How large a sheet may be. */
 export interface SheetLimits extends InflateLimits {
   /** Below the headings. */
   readonly rowsMax: number;
@@ -25,6 +27,7 @@ export interface SheetLimits extends InflateLimits {
   readonly cellsMax: number;
 }
 
+/** The sheet that is read. */
 export interface SheetReading {
   readonly path: string;
   readonly context: CellContext;

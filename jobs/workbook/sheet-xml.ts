@@ -10,6 +10,7 @@ import type { Batch, TableColumn } from "./table-column.ts";
 import { firstFormatStyle, headingStyle } from "./workbook-parts.ts";
 import { memberBytesMax } from "./zip-writer.ts";
 
+/** How the rows of a sheet are written. */
 export interface SheetPlan {
   readonly columns: readonly TableColumn[];
   readonly cells: readonly CellPlan[];

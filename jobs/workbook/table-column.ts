@@ -4,6 +4,7 @@
  */
 import type { Json } from "../../core/json.ts";
 
+/** A column of a table. */
 export interface TableColumn {
   readonly heading: string;
   /** In characters; without it the heading and the first batch of rows decide. */
@@ -29,6 +30,7 @@ export interface ColumnFormat {
 /** Rows whose values stand in the order of the columns, each in the form of an answer's JSON. */
 export type Batch = readonly (readonly Json[])[];
 
+/** What a table is made of. */
 export interface TableOptions {
   /** What Excel forbids in a sheet's name is made good. */
   readonly sheetName: string;
@@ -38,6 +40,7 @@ export interface TableOptions {
   readonly rowsPerSheetMax?: number | undefined;
 }
 
+/** Writes one table. */
 export interface TableWriter {
   /**
    * The bytes of the file. A batch is asked for only when the bytes before it were taken, so a slow disk slows the

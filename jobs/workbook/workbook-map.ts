@@ -8,6 +8,7 @@ import { readAttributes } from "./xml-scanner.ts";
 import { partName } from "./zip-directory.ts";
 import type { InflateLimits } from "./zip-member.ts";
 
+/** Where the parts of a workbook are. */
 export interface WorkbookMap {
   readonly sheetName: string;
   /** Paths of parts; null: the workbook has none. */

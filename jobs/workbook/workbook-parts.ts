@@ -18,14 +18,18 @@ export interface WrittenSheet {
 
 /** The style of the heading row; the styles of number formats follow it, 0 is the usual one. */
 export const headingStyle = 1;
+/** The first style of a number format. */
 export const firstFormatStyle = 2;
 
+/** Where the sheet with this index, from 0, stands in the archive. */
 export const sheetPath = (index: number): string => `xl/worksheets/sheet${index + 1}.xml`;
 
+/** Says where the workbook is. */
 export function rootRelationsXml(): string {
   return `${head}<Relationships xmlns="${packageRelations}">${relation(1, "officeDocument", "xl/workbook.xml")}</Relationships>`;
 }
 
+/** Says where sheets and styles are. */
 export function workbookRelationsXml(sheetCount: number): string {
   const sheets = Array.from({ length: sheetCount }, (_, at) =>
     relation(at + 2, "worksheet", sheetPath(at).slice("xl/".length)),
@@ -36,6 +40,7 @@ export function workbookRelationsXml(sheetCount: number): string {
 const relation = (id: number, type: string, target: string): string =>
   `<Relationship Id="rId${id}" Type="${relations}/${type}" Target="${target}"/>`;
 
+/** Says what each part is. */
 export function contentTypesXml(sheetCount: number): string {
   const part = (path: string, type: string): string =>
     `<Override PartName="/${path}" ContentType="${types}.${type}+xml"/>`;
@@ -48,6 +53,7 @@ export function contentTypesXml(sheetCount: number): string {
   );
 }
 
+/** The list of the sheets. */
 export function workbookXml(sheets: readonly WrittenSheet[]): string {
   const list = sheets.map(
     ({ name }, at) => `<sheet name="${escapeText(name)}" sheetId="${at + 1}" r:id="rId${at + 2}"/>`,

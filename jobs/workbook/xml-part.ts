@@ -11,6 +11,7 @@ export interface Archive {
   readonly directory: ZipDirectory;
 }
 
+/** The part that is read, and what reads it. */
 export interface PartReading {
   /** The name of the outermost tag. */
   readonly root: string;

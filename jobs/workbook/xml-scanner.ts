@@ -5,6 +5,7 @@
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 
+/** Is told what the scanner finds. */
 export interface XmlHandler {
   /** `attributes`: the text behind the name, for `eachAttribute`. An empty tag is opened and closed. */
   open(name: string, attributes: string): void;

@@ -5,6 +5,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 
+/** A member of an archive, as its directory has it. */
 export interface ZipEntry {
   /** As the archive spells it. */
   readonly name: string;

@@ -9,6 +9,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { readBytes, type ZipEntry } from "./zip-directory.ts";
 
+/** How much a member may hold. */
 export interface InflateLimits {
   /** Of the inflated member. */
   readonly bytesMax: number;

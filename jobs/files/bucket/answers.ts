@@ -28,5 +28,6 @@ const unescaped = (text: string): string =>
       : (signs[name] ?? whole),
   );
 
+/** The text as it stands in an element. */
 export const escaped = (text: string): string =>
   text.replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -8,6 +8,7 @@ import { limits } from "../../../core/limits.ts";
 import type { BucketKeys } from "../../../core/jobs/storage-url.ts";
 import { textIn } from "./answers.ts";
 
+/** Where a bucket is, and the keys to it. */
 export interface BucketAddress {
   /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`, `http://minio:9000/shop`. */
   readonly url: string;
@@ -15,6 +16,7 @@ export interface BucketAddress {
   readonly keys: BucketKeys;
 }
 
+/** One call to the bucket, signed when it is sent. */
 export interface BucketCall {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   /** With the prefix; absent: the bucket itself. */
@@ -27,12 +29,14 @@ export interface BucketCall {
   readonly signal?: AbortSignal;
 }
 
+/** An answer that was read to its end. */
 export interface BucketAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
+/** Calls to one bucket. */
 export interface BucketClient {
   /** Answers a 404 about a key as any success; rejects with `unavailable`, or with what `signal` was aborted with. */
   ask(call: BucketCall): Promise<BucketAnswer>;
@@ -40,6 +44,7 @@ export interface BucketClient {
   open(call: BucketCall): Promise<Response | null>;
 }
 
+/** Nothing is sent before the first call. */
 export function createBucketClient({ url, region, keys }: BucketAddress): BucketClient {
   const { accessKeyId, secretAccessKey, sessionToken } = keys;
   const signer = new AwsClient({
@@ -64,7 +69,10 @@ export function createBucketClient({ url, region, keys }: BucketAddress): Bucket
   }
 
   /** `take` is part of the try: what it rejects with counts as a network that failed. */
-  async function tried<T>(call: BucketCall, take: (answer: Response) => Promise<T>): Promise<T> {
+  async function sendWithRetries<T>(
+    call: BucketCall,
+    take: (answer: Response) => Promise<T>,
+  ): Promise<T> {
     const overdue = new AbortController();
     const timer = setTimeout(() => overdue.abort(), call.timeoutMs ?? defaultTimeoutMs(call));
     const signal = call.signal ? AbortSignal.any([overdue.signal, call.signal]) : overdue.signal;
@@ -84,8 +92,8 @@ export function createBucketClient({ url, region, keys }: BucketAddress): Bucket
   }
 
   return {
-    ask: (call) => tried(call, takeWhole),
-    open: (call) => tried(call, takeOpen),
+    ask: (call) => sendWithRetries(call, takeWhole),
+    open: (call) => sendWithRetries(call, takeOpen),
   };
 }
 
@@ -108,19 +116,19 @@ const asTrouble = (error: unknown): Trouble =>
 async function takeWhole(answer: Response): Promise<BucketAnswer> {
   const { status, headers } = answer;
   const text = await answer.text();
-  if (!isTaken(status, text)) throw refusal(status, text);
+  if (!isSuccess(status, text)) throw refusal(status, text);
   return { status, headers, text };
 }
 
 async function takeOpen(answer: Response): Promise<Response | null> {
   if (answer.ok) return answer;
   const text = await answer.text();
-  if (!isTaken(answer.status, text)) throw refusal(answer.status, text);
+  if (!isSuccess(answer.status, text)) throw refusal(answer.status, text);
   return null;
 }
 
 /** Putting parts together may end in an error although its answer began as a success. */
-const isTaken = (status: number, text: string): boolean =>
+const isSuccess = (status: number, text: string): boolean =>
   status === 404
     ? textIn(text, "Code") !== "NoSuchBucket"
     : status >= 200 && status < 300 && !/<Error[\s>]/.test(text.slice(0, 1_000));

@@ -13,6 +13,7 @@ import {
 } from "./bullmq-server.ts";
 import { createHookWorker, type HookData } from "./hook-worker.ts";
 
+/** Two connections to the server, and what makes a call. */
 export interface BullmqHookQueueOptions {
   /** For requests, which must not wait for it. Closed with the queue. */
   readonly adding: BullmqServer;

@@ -17,6 +17,7 @@ import { dataOf, type JobData, recordOf } from "./stored-job.ts";
 /** A server that is silent is not waited for. */
 const closeTimeoutMs = 500;
 
+/** The queue, and how long it keeps jobs. */
 export interface BullmqOptions {
   /** Closed with the queue. */
   readonly server: BullmqServer;

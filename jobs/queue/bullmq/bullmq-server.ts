@@ -5,6 +5,7 @@
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
 import { withTimeout } from "../../../core/with-timeout.ts";
 
+/** A server in use. It may come and go. */
 export interface BullmqServer {
   /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
   readonly backend: BackendFactory;

@@ -11,6 +11,7 @@ import { openWorkerWhenReached } from "./open-worker.ts";
 import type { JobData } from "./stored-job.ts";
 import { watchForStuck } from "./watchdog.ts";
 
+/** What the worker takes jobs from, and what runs them. */
 export interface BullmqWorkerOptions {
   /** Closed with the worker. */
   readonly server: BullmqServer;
@@ -26,6 +27,7 @@ export interface BullmqWorkerOptions {
   onStuck(): void;
 }
 
+/** A worker that takes jobs. */
 export interface RunningWorker {
   /** Running jobs may finish for a moment, then they go back to the queue. */
   stop(): Promise<void>;

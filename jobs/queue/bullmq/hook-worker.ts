@@ -20,6 +20,8 @@ import {
 } from "./open-worker.ts";
 import { watchForStuck } from "./watchdog.ts";
 
+/** What the worker takes calls from, and what makes them. */
+/** A worker that makes the calls of hooks. */
 export interface HookWorkerOptions {
   readonly server: BullmqServer;
   readonly queueName: string;

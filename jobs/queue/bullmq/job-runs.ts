@@ -8,6 +8,8 @@ import { putBack, type TakenJob } from "./open-worker.ts";
 import { watchRun } from "./run-watch.ts";
 import { type JobData, jobOf } from "./stored-job.ts";
 
+/** What runs the jobs of a worker. */
+/** The runs of a worker, by the ids of their jobs. */
 export interface JobRunsOptions {
   readonly runJob: RunJob;
   readonly lockMs: number;
@@ -25,6 +27,7 @@ export interface JobRuns {
   isIdle(): boolean;
 }
 
+/** `lockMs`: a run that reports nothing for this long has lost its job. */
 export function createJobRuns({ runJob, lockMs, log }: JobRunsOptions): JobRuns {
   const underWay = new Map<string, AbortController>();
   let begun = 0;

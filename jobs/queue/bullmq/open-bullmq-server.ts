@@ -2,6 +2,7 @@
 import type { Log } from "../../../core/ports.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
+/** Addresses of servers; null where there is none. */
 export interface BullmqServerUrls {
   readonly redisUrl: string | null;
   readonly jobsDatabaseUrl: string | null;

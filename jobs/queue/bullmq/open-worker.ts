@@ -19,6 +19,7 @@ export interface TakenJob<Data> {
   readonly queue: ServerQueue<Data>;
 }
 
+/** What a worker of BullMQ takes, and what it does with it. */
 export interface WorkerOptions<Data> {
   readonly server: BullmqServer;
   readonly queueName: string;
@@ -36,6 +37,7 @@ export interface WorkerOptions<Data> {
   onError(error: Error): void;
 }
 
+/** A worker, and a queue to ask. */
 export interface OpenedWorker<Data> {
   readonly queue: ServerQueue<Data>;
   /** Takes nothing before `run`. */
@@ -69,6 +71,7 @@ export function createServerWorker<Data>(
   return worker;
 }
 
+/** How long a server is waited for. */
 export interface ReachOptions {
   /** Ends the tries. */
   readonly signal?: AbortSignal;

@@ -8,12 +8,14 @@ import { type JobData, progressOf } from "./stored-job.ts";
 /** How often a run asks whether it still counts. */
 const checkMs = 250;
 
+/** How a run is watched. */
 export interface WatchOptions {
   readonly lockMs: number;
   /** Is aborted with an `EndReason`. */
   readonly end: AbortController;
 }
 
+/** The watch over one run. */
 export interface RunWatch {
   /** Rows done and rows in all, as the run says. */
   progress(processed: number, total: number): void;

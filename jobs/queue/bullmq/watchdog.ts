@@ -3,6 +3,7 @@
  * it must not mistake a pause or a run of short jobs for that.
  */
 
+/** What is watched, and what is done. */
 export interface Watchdog {
   readonly queue: {
     getWaitingCount(): Promise<number>;

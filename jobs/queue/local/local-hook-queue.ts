@@ -13,6 +13,7 @@ import type { Files, HookCall, Log } from "../../../core/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import { createTaskList } from "./task-list.ts";
 
+/** Where calls are kept, and what makes them. */
 export interface LocalHookQueueOptions {
   readonly files: Files;
   readonly makeCall: MakeCall;

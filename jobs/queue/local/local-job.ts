@@ -15,6 +15,7 @@ export interface StoredJob extends JobRecord {
   readonly isPutBack: boolean;
 }
 
+/** A job with its file. */
 export interface LocalJob {
   /** As its file has it. */
   readonly stored: StoredJob;
@@ -79,6 +80,7 @@ export const isUnavailable = (error: unknown): error is AppError =>
 /** Removes the job's file. */
 export const removeStoredJob = (files: Files, id: string): Promise<void> => files.remove(keyOf(id));
 
+/** Whether the job is completed or failed. */
 export const hasEnded = ({ state }: JobRecord): boolean =>
   state === "completed" || state === "failed";
 

@@ -23,6 +23,7 @@ import {
 import { type LocalRunOptions, recoverLocalJob, runLocalJob } from "./run-local-job.ts";
 import { createTaskList, type TaskList } from "./task-list.ts";
 
+/** Where jobs are kept, and what runs them. */
 export interface LocalQueueOptions extends LocalRunOptions {
   readonly files: Files;
   /** Jobs that run at the same time. Default: `limits.jobsAtOnce`. */

@@ -3,6 +3,7 @@ import { limits } from "../../../core/limits.ts";
 import type { JobProgress } from "../../../core/ports.ts";
 import type { LocalJob } from "./local-job.ts";
 
+/** The reports of one run. */
 export interface ProgressReports {
   /** Rows done and rows in all, as the run says. */
   progress(processed: number, total: number): void;

@@ -6,6 +6,7 @@ import { type EndReason, outcomeOf } from "../outcome.ts";
 import { hasEnded, type LocalJob } from "./local-job.ts";
 import { createProgressReports } from "./progress-reports.ts";
 
+/** What runs a job. */
 export interface LocalRunOptions {
   readonly runJob: RunJob;
   readonly log: Log;

@@ -3,6 +3,8 @@
  * stored here.
  */
 
+/** What is done with tasks. */
+/** Tasks that wait, or are under way. */
 export interface TaskListOptions<Task> {
   /** Tasks that are performed at the same time. */
   readonly atOnce: number;
