@@ -28,5 +28,5 @@ EXPOSE 3000
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s \
   CMD ["/nodejs/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/nodejs/bin/node", "app/cli.ts"]
+ENTRYPOINT ["/nodejs/bin/node", "app/start/cli.ts"]
 CMD ["serve"]

@@ -4,7 +4,7 @@
  */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import { createTable } from "../jobs/workbook/create-table.ts";
 import { openSession } from "../test/servers/session.ts";
 import type { Bench, EngineName } from "./contest.ts";

@@ -25,7 +25,7 @@ const requestsForMemory = 100_000;
 const memoryTurnMaxMs = 60_000;
 const startMaxMs = 60_000;
 const root = join(import.meta.dirname, "..");
-const cli = join(root, "app/cli.ts");
+const cli = join(root, "app/start/cli.ts");
 
 interface Runtime {
   readonly name: string;

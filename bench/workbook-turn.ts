@@ -4,7 +4,7 @@
  */
 import { open } from "node:fs/promises";
 import type ExcelJS from "exceljs";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import { createTable } from "../jobs/workbook/create-table.ts";
 import { openWorkbook } from "../jobs/workbook/open-workbook.ts";
 import type { TableColumn } from "../jobs/workbook/table-column.ts";

@@ -1,5 +1,5 @@
 /** Every action, listed by hand: a new one is a line here, a file in `actions/`, its tests and its page in `docs/actions/`. */
-import type { Action } from "./action.ts";
+import type { Action } from "./calls/action.ts";
 import { adjust } from "./actions/adjust.ts";
 import { aggregate } from "./actions/aggregate.ts";
 import { changeStatus } from "./actions/change-status.ts";

@@ -2,19 +2,19 @@
  * Binds an action to an entity: a function that takes a request, narrows everything in it to the caller, runs the action in the
  * transaction that its mode asks for, and answers. No action opens a transaction or looks at its caller.
  */
-import type { Action, Answer, Bound, Call, Write } from "./action.ts";
+import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
 import type { Queries, Session } from "./callers/session.ts";
-import type { Entity } from "./entity.ts";
-import { AppError } from "./errors.ts";
-import type { Handler, KeepAnswer, Request } from "./handler.ts";
-import { isObject } from "./json.ts";
+import type { Entity } from "./plans/entity.ts";
+import { AppError } from "./values/errors.ts";
+import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
+import { isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
-import { isOfDetails } from "./writes/detail-errors.ts";
-import { repeatable } from "./writes/idempotency.ts";
-import { narrowReplay } from "./writes/replay.ts";
+import { isOfDetails } from "./documents/detail-errors.ts";
+import { repeatable } from "./records/idempotency.ts";
+import { narrowReplay } from "./records/replay.ts";
 
 /** The function that answers for the entity; null where the entity lacks what the action needs. */
 export function bindAction(action: Action, entity: Entity, access: Access): Handler | null {

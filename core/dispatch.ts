@@ -2,22 +2,23 @@
  * START HERE: how a request finds its action. `bindProject` makes the table project -> endpoint -> action -> handler once, at
  * start; `findRoute` looks a request up in it and `perform` runs what was found, within the request's deadline.
  */
-import type { Action, Answer, Method } from "./action.ts";
+import type { Action, Answer, Method } from "./calls/action.ts";
 import { actions, plannedActions } from "./actions.ts";
 import { bindAction } from "./bind.ts";
-import type { ProjectCache } from "./cache.ts";
+import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
-import type { Caller } from "./callers/caller.ts";
+import type { Caller } from "./plans/caller.ts";
 import type { Callers } from "./callers/callers.ts";
 import { createViews, type Views } from "./callers/entity-views.ts";
-import type { Entity } from "./entity.ts";
-import { AppError, invalidPayload, notFound, unavailable } from "./errors.ts";
-import type { Handler, Request } from "./handler.ts";
+import type { Entity } from "./plans/entity.ts";
+import { AppError, invalidPayload, notFound, unavailable } from "./values/errors.ts";
+import type { Handler, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
-import { isObject } from "./json.ts";
-import { limits } from "./limits.ts";
+import { isObject } from "./values/json.ts";
+import { limits } from "./values/limits.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
-import type { Background, Clock, Db, NewId, Outbound } from "./ports.ts";
+import type { Background, Db, Outbound } from "./plans/ports.ts";
+import type { Clock, NewId } from "./values/clock.ts";
 
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
 export interface BoundAction {

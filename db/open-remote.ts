@@ -2,7 +2,7 @@
  * Databases on a server, by their URL. Only the engine that the scheme asks for is loaded. `open.ts` adds the one that lives in a
  * file; runtimes without files use this alone, so that its driver stays out of what they bundle.
  */
-import type { Db, Log } from "../core/ports.ts";
+import type { Db, Log } from "../core/plans/ports.ts";
 import { createCompiler } from "./statements/compile.ts";
 import { createDb } from "./connections/db.ts";
 import type { OpenEngine } from "./engines/engine.ts";

@@ -1,9 +1,9 @@
 /**
  * Opens a database by its URL. Only the engine that the scheme asks for is loaded, so that a project on SQLite needs no
- * other driver. Called by `app/wire.ts`, once per project.
+ * other driver. Called by `app/start/wire.ts`, once per project.
  */
 import { resolve } from "node:path";
-import type { Db } from "../core/ports.ts";
+import type { Db } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
 import {
   type Engines,

@@ -4,10 +4,10 @@
  */
 import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
-import { notFound } from "../core/errors.ts";
+import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
-import type { Json } from "../core/json.ts";
-import type { JobKind, Run, RunJob } from "../core/ports.ts";
+import type { Json } from "../core/values/json.ts";
+import type { JobKind, Run, RunJob } from "../core/plans/ports.ts";
 import { exportRows } from "./export/export-rows.ts";
 import { commitImport } from "./import/commit.ts";
 import { previewImport } from "./import/preview.ts";

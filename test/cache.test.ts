@@ -1,11 +1,11 @@
 /** The cache's policy over a store that the test holds in its hands: what is asked once, what counts, and what becomes of a store that fails. */
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createCache, dependenciesOf, type ProjectCache } from "../core/cache.ts";
-import type { Table } from "../core/column.ts";
-import type { Entity } from "../core/entity.ts";
-import { limits } from "../core/limits.ts";
-import type { CacheStore } from "../core/ports.ts";
+import { createCache, dependenciesOf, type ProjectCache } from "../core/cache/cache.ts";
+import type { Table } from "../core/values/column.ts";
+import type { Entity } from "../core/plans/entity.ts";
+import { limits } from "../core/values/limits.ts";
+import type { CacheStore } from "../core/plans/ports.ts";
 import { databaseOf } from "../db/open.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function rowgate(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
-  return runAside(process.execPath, [join(root, "app/cli.ts"), ...args], {
+  return runAside(process.execPath, [join(root, "app/start/cli.ts"), ...args], {
     ...process.env,
     ...env,
   });

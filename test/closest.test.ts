@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closest } from "../core/closest.ts";
+import { closest } from "../core/values/closest.ts";
 
 const columns = ["price", "name", "category_id", "created_at"];
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm/sql/sql";
 import { describe, expect, test } from "vitest";
-import type { ColumnType } from "../core/column.ts";
+import type { ColumnType } from "../core/values/column.ts";
 import { accept } from "../core/values/accept.ts";
 import { columnTypes, ruleTypes } from "../core/values/column-types.ts";
 import { acceptedSchema, shownSchema } from "../core/values/schemas.ts";

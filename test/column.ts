@@ -1,5 +1,5 @@
 /** Columns for tests without a database: all that is not given is without limit. */
-import type { Column, Columns, ColumnType } from "../core/column.ts";
+import type { Column, Columns, ColumnType } from "../core/values/column.ts";
 
 export function column(type: ColumnType, given: Partial<Column> = {}): Column {
   return {

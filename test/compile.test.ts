@@ -3,12 +3,13 @@
  * statement's shape is the one that the statement itself would print, with its own values.
  */
 import { describe, expect, test } from "vitest";
-import type { Column, Source, Table } from "../core/column.ts";
-import type { Assignment, Comparison, Condition, Scalar, Statement } from "../core/statement.ts";
-import { resultOf } from "../core/lists/aggregate.ts";
+import type { Column, Source, Table } from "../core/values/column.ts";
+import type { Assignment, Comparison, Condition, Statement } from "../core/query/statement.ts";
+import type { Scalar } from "../core/values/scalar.ts";
+import { resultOf } from "../core/query/aggregate-results.ts";
 import { markOf, selectPage } from "../core/lists/cursor.ts";
-import { parseFormula } from "../core/writes/formula.ts";
-import type { Formula } from "../core/writes/formula-tree.ts";
+import { parseFormula } from "../core/query/formula.ts";
+import type { Formula } from "../core/query/formula-tree.ts";
 import { createCompiler } from "../db/statements/compile.ts";
 import type { Dialect } from "../db/statements/dialect.ts";
 import { createDialect } from "../db/engines/sqlite/dialect.ts";

@@ -62,7 +62,7 @@ test("kustomization.yaml names every manifest beside it", () => {
 
 test("the workers scale by the lists in which BullMQ keeps the jobs", async () => {
   const { keyPrefix } = await import("../jobs/queue/bullmq/redis-server.ts");
-  const { parseEnv } = await import("../app/env.ts");
+  const { parseEnv } = await import("../app/start/env.ts");
   const lists = [...read("deploy/kubernetes/worker-scaling.yaml").matchAll(/listName: "(.+?)"/g)];
   const keys = lists.map(([, name]) => name);
   const queue = `${keyPrefix}:${parseEnv({}).queueName}`;

@@ -1,6 +1,6 @@
 /** Cursors as plain values: what a page asks of the database, and what a cursor says of its list. */
 import { describe, expect, test } from "vitest";
-import type { Column } from "../core/column.ts";
+import type { Column } from "../core/values/column.ts";
 import {
   asksForCursor,
   cursorFailure,
@@ -11,9 +11,9 @@ import {
   selectPage,
   takePage,
 } from "../core/lists/cursor.ts";
-import { AppError } from "../core/errors.ts";
-import type { Row } from "../core/ports.ts";
-import type { Condition, Select, Sort } from "../core/statement.ts";
+import { AppError } from "../core/values/errors.ts";
+import type { Row } from "../core/plans/ports.ts";
+import type { Condition, Select, Sort } from "../core/query/statement.ts";
 import { column } from "./column.ts";
 
 const key = column("integer", { name: "id", nullable: false });

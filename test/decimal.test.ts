@@ -7,8 +7,8 @@ import {
   divideDecimal,
   normalDecimal,
   subtractDecimals,
-} from "../core/decimal.ts";
-import { limits } from "../core/limits.ts";
+} from "../core/values/decimal.ts";
+import { limits } from "../core/values/limits.ts";
 
 describe("divideDecimal", () => {
   test.each([

@@ -1,6 +1,6 @@
 /** The name of a downloaded file in its header: whatever the name is, it stays one header and one name. */
 import { expect, test } from "vitest";
-import { attachment } from "../app/download.ts";
+import { attachment } from "../app/http/download.ts";
 
 test.each([
   ["items-export-2026-11-21.xlsx", "attachment; filename=items-export-2026-11-21.xlsx"],

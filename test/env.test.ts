@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseEnv } from "../app/env.ts";
+import { parseEnv } from "../app/start/env.ts";
 
 describe("the environment", () => {
   test("has a default for every variable", () => {

@@ -1,6 +1,6 @@
 /** What becomes of a cell on its way to a field, by the kind of its column. */
 import { expect, test } from "vitest";
-import { derivedColumn } from "../core/column.ts";
+import { derivedColumn } from "../core/values/column.ts";
 import { fieldValue } from "../jobs/import/field-value.ts";
 
 const words = new Map([

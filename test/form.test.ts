@@ -1,7 +1,7 @@
 /** Form encoding with bracketed names: what it stands for, and what of it is refused. */
 import { describe, expect, test } from "vitest";
-import { parseForm } from "../app/form.ts";
-import { limits } from "../core/limits.ts";
+import { parseForm } from "../app/http/form.ts";
+import { limits } from "../core/values/limits.ts";
 
 describe("a form stands for", () => {
   test.each<[string, string, unknown]>([

@@ -1,7 +1,7 @@
 /** Formulas without a database: what is read, what is refused, and how divisions are gathered into one. */
 import { describe, expect, test } from "vitest";
-import { compute, fractionOf, parseFormula } from "../core/writes/formula.ts";
-import type { Formula, Term } from "../core/writes/formula-tree.ts";
+import { compute, fractionOf, parseFormula } from "../core/query/formula.ts";
+import type { Formula, Term } from "../core/query/formula-tree.ts";
 import { fitsDecimals } from "../db/engines/mysql/formula-digits.ts";
 import { column } from "./column.ts";
 

@@ -7,9 +7,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { importFrom, readConfigFiles } from "../app/config-files.ts";
-import { createLog } from "../app/log.ts";
-import { openService, type Service } from "../app/wire.ts";
+import { importFrom, readConfigFiles } from "../app/start/config-files.ts";
+import { createLog } from "../app/start/log.ts";
+import { openService, type Service } from "../app/start/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { freePort } from "./servers/start.ts";
 

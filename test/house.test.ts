@@ -53,23 +53,23 @@ const startFolder = "app/start";
 
 /** Files elsewhere that put the parts together, or where the outer world comes in: these may import everything. */
 const entries: ReadonlySet<string> = new Set([
-  "app/wire.ts",
-  "app/node.ts",
-  "app/bun.ts",
-  "app/cloudflare.ts",
-  "app/bundle-config.ts",
-  "app/cli.ts",
-  "app/commands.ts",
-  "app/compile-cache.ts",
-  "app/log.ts",
-  "app/config-files.ts",
+  "app/start/wire.ts",
+  "app/start/node.ts",
+  "app/start/bun.ts",
+  "app/start/edge/cloudflare.ts",
+  "app/start/bundle-config.ts",
+  "app/start/cli.ts",
+  "app/start/commands.ts",
+  "app/start/compile-cache.ts",
+  "app/start/log.ts",
+  "app/start/config-files.ts",
   "core/config/write-schemas.ts",
 ]);
 
 /** The queue that BullMQ keeps in a database of its own is no dialect: where it is opened, and where its address is read. */
 const namesOfDatabases: ReadonlySet<string> = new Set([
   "jobs/queue/bullmq/postgres-server.ts",
-  "app/env.ts",
+  "app/start/env.ts",
 ]);
 
 const linesMax = 400;
@@ -141,7 +141,7 @@ describe("the rules find", () => {
   test.each([
     ["an import of the own folder", file("core/a.ts", `import { b } from "./b.ts";`)],
     ["a subpath of an allowed package", file("app/a.ts", `import { cors } from "hono/cors";`)],
-    ["anything in an entry", file("app/wire.ts", `import { b } from "../db/b.ts";`)],
+    ["anything in an entry", file("app/start/wire.ts", `import { b } from "../db/b.ts";`)],
     ["anything in app/start", file("app/start/a.ts", `import { b } from "../../db/b.ts";`)],
     ["a text that looks like an import", file("core/a.ts", `const a = 'import "hono"';`)],
     ["a comment that looks like an import", file("core/a.ts", `// import "hono";`)],

@@ -1,8 +1,8 @@
 /** As much of JSON Schema as the service's own schemas use. An unknown keyword or format is an error, not passed over. */
-import type { JsonSchema } from "../core/json-schema.ts";
-import { isObject } from "../core/json.ts";
+import type { JsonSchema } from "../core/values/json-schema.ts";
+import { isObject } from "../core/values/json.ts";
 import { isDate, readTimestamp } from "../core/values/formats.ts";
-import { characterCount } from "../core/text.ts";
+import { characterCount } from "../core/values/text.ts";
 
 /** Whether the schema takes the JSON value. */
 export const takes = (schema: JsonSchema, value: unknown): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { AppError } from "../core/errors.ts";
-import { ExactNumber, parseJson } from "../core/json.ts";
-import { limits } from "../core/limits.ts";
+import { AppError } from "../core/values/errors.ts";
+import { ExactNumber, parseJson } from "../core/values/json.ts";
+import { limits } from "../core/values/limits.ts";
 
 const nested = (depth: number, open = "[", close = "]"): string =>
   open.repeat(depth) + close.repeat(depth);

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createMemoryLocks } from "../app/stores/memory-locks.ts";
-import { createLog } from "../app/log.ts";
-import type { WritePlan } from "../core/entity.ts";
-import { AppError } from "../core/errors.ts";
+import { createLog } from "../app/start/log.ts";
+import type { WritePlan } from "../core/plans/entity.ts";
+import { AppError } from "../core/values/errors.ts";
 import { createLocks, type LockSettings, type RequestLocks } from "../core/locks/locks.ts";
-import type { LockStore } from "../core/ports.ts";
+import type { LockStore } from "../core/plans/ports.ts";
 import { column } from "./column.ts";
 
 const given: LockSettings = {

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { past, scopedSession } from "../core/callers/scoped-session.ts";
 import { wholeScope } from "../core/callers/scope.ts";
-import type { DbSession } from "../core/ports.ts";
-import type { Count, Native } from "../core/statement.ts";
+import type { DbSession } from "../core/plans/ports.ts";
+import type { Count, Native } from "../core/query/statement.ts";
 
 const count: Count = {
   kind: "count",

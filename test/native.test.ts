@@ -1,7 +1,7 @@
 /** How an operator's SQL and its values become a statement: which placeholders count, and what each value is sent as. */
 import { expect, test } from "vitest";
-import { ExactNumber } from "../core/json.ts";
-import { nativeOf, type NativeParams } from "../core/writes/native.ts";
+import { ExactNumber } from "../core/values/json.ts";
+import { nativeOf, type NativeParams } from "../core/query/native.ts";
 
 /** The text with a mark for each value. */
 const shown = (sql: string, params: NativeParams): string => nativeOf(sql, params).texts.join("¤");

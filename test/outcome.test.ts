@@ -1,7 +1,7 @@
 /** What becomes of a job whose run failed. */
 import { expect, test } from "vitest";
-import { AppError, unavailable } from "../core/errors.ts";
-import type { Job } from "../core/ports.ts";
+import { AppError, unavailable } from "../core/values/errors.ts";
+import type { Job } from "../core/plans/ports.ts";
 import { outcomeOf } from "../jobs/queue/outcome.ts";
 
 const job: Job = {

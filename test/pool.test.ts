@@ -1,8 +1,8 @@
 /** The pool, with connections of SQLite: who waits, who is served, and what happens when connections break. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AppError } from "../core/errors.ts";
-import { limits } from "../core/limits.ts";
+import { AppError } from "../core/values/errors.ts";
+import { limits } from "../core/values/limits.ts";
 import type { Connection } from "../db/engines/engine.ts";
 import { Pool } from "../db/connections/pool.ts";
 import { open } from "../db/engines/sqlite/engine.ts";

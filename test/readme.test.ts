@@ -7,11 +7,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { importFrom, readConfigFiles } from "../app/config-files.ts";
-import { createLog } from "../app/log.ts";
-import type { Listening } from "../app/listening.ts";
-import { listen } from "../app/node.ts";
-import { openService } from "../app/wire.ts";
+import { importFrom, readConfigFiles } from "../app/start/config-files.ts";
+import { createLog } from "../app/start/log.ts";
+import type { Listening } from "../app/start/listening.ts";
+import { listen } from "../app/start/node.ts";
+import { openService } from "../app/start/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { runAside } from "./run-aside.ts";
 

@@ -3,7 +3,7 @@
  * a row for every rule, or does not compile; `field-rules.test.ts` asks the compiled rules, `contract/rules.test.ts` the whole service.
  */
 import type { FieldRule, RuleName } from "../core/rules/rule-definition.ts";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 
 /** A column of the table that the rules are tried on: its name is that of the type. */
 export type CaseColumn = "text" | "integer" | "decimal" | "date" | "json";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Column } from "../core/column.ts";
+import type { Column } from "../core/values/column.ts";
 import { ruleFaults } from "../core/rules/field-rules.ts";
 import type { FieldRule } from "../core/rules/rule-definition.ts";
-import { ExactNumber } from "../core/json.ts";
+import { ExactNumber } from "../core/values/json.ts";
 import { compileRules } from "../core/rules/compile-rules.ts";
-import type { Scalar } from "../core/statement.ts";
+import type { Scalar } from "../core/values/scalar.ts";
 import { column, columnsOf } from "./column.ts";
 
 const now = (): string => "2024-06-15T12:00:00.000Z";

@@ -1,10 +1,10 @@
 /**
  * Values out of JSON Schemas, for tests of properties: those that a schema takes, and those that it does not because something was bent.
- * Only what the service's own schemas use (`core/json-schema.ts`). Numbers and texts are small: limits have tests of their own.
+ * Only what the service's own schemas use (`core/values/json-schema.ts`). Numbers and texts are small: limits have tests of their own.
  */
 import fc from "fast-check";
-import { isObject, type Json } from "../core/json.ts";
-import type { JsonSchema, JsonType } from "../core/json-schema.ts";
+import { isObject, type Json } from "../core/values/json.ts";
+import type { JsonSchema, JsonType } from "../core/values/json-schema.ts";
 import { takes } from "./json-schema.ts";
 
 /** Values for members of these names, where the schema takes them: keys of records that are there. */

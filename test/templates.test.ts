@@ -1,6 +1,6 @@
 /** Texts with variables: how they are taken apart, and what hostile values become in URLs and bodies. */
 import { describe, expect, test } from "vitest";
-import { ExactNumber } from "../core/json.ts";
+import { ExactNumber } from "../core/values/json.ts";
 import {
   fillJson,
   fillUrl,
@@ -9,7 +9,7 @@ import {
   parseTemplate,
   type Template,
   type TemplateValues,
-} from "../core/workflow/templates.ts";
+} from "../core/plans/templates.ts";
 
 const columns = ["code", "total", "note", "doc", "active", "price"];
 

@@ -2,9 +2,9 @@
  * For each type of column a value that it takes and one that it refuses. The table has a row for every type, or does not compile;
  * `column-types.test.ts` asks the types themselves, `contract/column-types.test.ts` the whole service.
  */
-import type { ColumnType } from "../core/column.ts";
-import type { Json } from "../core/json.ts";
-import type { Scalar } from "../core/statement.ts";
+import type { ColumnType } from "../core/values/column.ts";
+import type { Json } from "../core/values/json.ts";
+import type { Scalar } from "../core/values/scalar.ts";
 import type { EngineName } from "./servers/session.ts";
 
 export interface TypeCase {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Column } from "../core/column.ts";
-import { ExactNumber, type Json } from "../core/json.ts";
+import type { Column } from "../core/values/column.ts";
+import { ExactNumber, type Json } from "../core/values/json.ts";
 
-import type { Scalar } from "../core/statement.ts";
+import type { Scalar } from "../core/values/scalar.ts";
 import { accept } from "../core/values/accept.ts";
 import { showBytes } from "../core/values/bytes-type.ts";
 import { showDate } from "../core/values/date-type.ts";

@@ -2,15 +2,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { changeStatus } from "../core/actions/change-status.ts";
 import { bindAction } from "../core/bind.ts";
-import type { ProjectCache } from "../core/cache.ts";
+import type { ProjectCache } from "../core/cache/cache.ts";
 import { openAccess } from "../core/callers/access.ts";
-import { nobody } from "../core/callers/caller.ts";
-import type { Answer } from "../core/action.ts";
-import type { Entity } from "../core/entity.ts";
-import type { Request } from "../core/handler.ts";
+import { nobody } from "../core/plans/caller.ts";
+import type { Answer } from "../core/calls/action.ts";
+import type { Entity } from "../core/plans/entity.ts";
+import type { Request } from "../core/calls/handler.ts";
 import type { ProjectJobs } from "../core/jobs/jobs.ts";
 import type { RequestLocks } from "../core/locks/locks.ts";
-import type { Db, DbQueries, DbSession, Log, OutboundRequest, Row } from "../core/ports.ts";
+import type { Db, DbQueries, DbSession, Log, OutboundRequest, Row } from "../core/plans/ports.ts";
 import { entityOf } from "./config/shop.ts";
 
 const id = "6f1a6f5e-0000-4000-8000-000000000001";

@@ -1,6 +1,6 @@
 /** One try of a call that nobody waits for, and what its outcome means. Called by `background.ts` and `app/start/open-hooks.ts`. */
 import type { HookFailure } from "../../core/workflow/hook-queue.ts";
-import type { Outbound, OutboundRequest } from "../../core/ports.ts";
+import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
 
 /** Null when the call succeeded. Never rejects. */
 export async function attempt(

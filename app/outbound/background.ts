@@ -4,8 +4,8 @@
  * one per project, and the edge, which has no queue for hooks, one per request.
  */
 import { isGivenUp } from "../../core/workflow/hook-queue.ts";
-import { limits } from "../../core/limits.ts";
-import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { attempt } from "./attempt.ts";
 

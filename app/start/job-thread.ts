@@ -1,12 +1,12 @@
 /** The thread in which jobs run: opens databases and files of its own, then runs the jobs that `thread-host.ts` sends it. */
 import { parentPort, workerData } from "node:worker_threads";
-import { importFrom } from "../config-files.ts";
-import { parseEnv } from "../env.ts";
+import { importFrom } from "./config-files.ts";
+import { parseEnv } from "./env.ts";
 import { openJobWorld } from "./open-job-world.ts";
-import { createLog } from "../log.ts";
-import { AppError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import type { Job, Run } from "../../core/ports.ts";
+import { createLog } from "./log.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Job, Run } from "../../core/plans/ports.ts";
 import { lowerPriority } from "../../jobs/thread/low-priority.ts";
 import { disablePretenuring } from "../../jobs/thread/pretenuring.ts";
 import { createRunner } from "../../jobs/run-job.ts";

@@ -16,7 +16,7 @@ import {
   openServerQueue,
   type ServerQueue,
 } from "../../jobs/queue/bullmq/bullmq-server.ts";
-import type { ShowBoard } from "../jobs-board.ts";
+import type { ShowBoard } from "../http/jobs-board.ts";
 
 /** Which queue the board shows, and where. */
 export interface BoardOptions {

@@ -2,15 +2,15 @@
  * Opens the queue of non-blocking hook calls: beside the jobs in Redis or PostgreSQL, or in files of this process. A call that the queue does
  * not take stays in the memory of the process. Without a non-blocking hook, no queue is opened.
  */
-import type { ProjectConfig } from "../../core/config/read.ts";
+import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
-import type { Background, HookCall, Log, Outbound } from "../../core/ports.ts";
+import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import type { Settings } from "../env.ts";
+import type { Settings } from "./env.ts";
 import { attempt } from "../outbound/attempt.ts";
 import { createBackground, type ProcessBackground } from "../outbound/background.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";

@@ -3,9 +3,9 @@
  * and the cache that has to be told of writes.
  */
 import { hash } from "node:crypto";
-import { type Cache, createCache } from "../../core/cache.ts";
+import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { type Access, openAccess } from "../../core/callers/access.ts";
-import { compileProject } from "../../core/config/compile.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import {
@@ -13,15 +13,15 @@ import {
   type EndpointConfig,
   type ProjectConfig,
   readConfig,
-} from "../../core/config/read.ts";
-import type { Entity } from "../../core/entity.ts";
-import { limits } from "../../core/limits.ts";
-import type { CacheStore, Log } from "../../core/ports.ts";
+} from "../../core/config/read-config.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { CacheStore, Log } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
-import { parseEnv } from "../env.ts";
-import { openStores } from "../stores/open.ts";
+import { parseEnv } from "./env.ts";
+import { openStores } from "../stores/open-stores.ts";
 
 /** What a `JobWorld` is opened from. */
 export interface JobWorldOptions {

@@ -3,10 +3,10 @@
  * runs them in a thread. Without an endpoint that exports or imports, no queue is opened.
  */
 import { switchedOn } from "../../core/actions.ts";
-import type { Cache } from "../../core/cache.ts";
-import type { ConfigFiles, ProjectConfig } from "../../core/config/read.ts";
+import type { Cache } from "../../core/cache/cache.ts";
+import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
-import type { Files, Queue } from "../../core/ports.ts";
+import type { Files, Queue } from "../../core/plans/ports.ts";
 import { databaseOf, isInMemory } from "../../db/open.ts";
 import { createCacheNotifyingQueue } from "../../jobs/queue/cache-notifying-queue.ts";
 import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
@@ -15,10 +15,10 @@ import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts"
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
-import type { Settings } from "../env.ts";
-import type { JobsBoard } from "../jobs-board.ts";
+import type { Settings } from "./env.ts";
+import type { JobsBoard } from "../http/jobs-board.ts";
 import { openJobThread } from "./open-job-thread.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "./log.ts";
 
 /** What the queue of jobs is opened from. */
 export interface OpenJobsOptions {

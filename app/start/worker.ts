@@ -1,9 +1,9 @@
 /** `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. */
-import type { Logger } from "../log.ts";
-import { createLog } from "../log.ts";
-import { parseEnv } from "../env.ts";
+import type { Logger } from "./log.ts";
+import { createLog } from "./log.ts";
+import { parseEnv } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
-import { type ConfigFiles, readConfig } from "../../core/config/read.ts";
+import { type ConfigFiles, readConfig } from "../../core/config/read-config.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";

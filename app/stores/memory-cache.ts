@@ -1,11 +1,11 @@
 /**
  * The cache of a process that shares it with no other: an LRU with a bound in bytes. unstorage's driver has no lifetime per
- * entry, so each carries the time of its end. Made by `app/wire.ts` where there is no Redis.
+ * entry, so each carries the time of its end. Made by `app/start/wire.ts` where there is no Redis.
  */
 import { createStorage } from "unstorage";
 import lruCacheDriver from "unstorage/drivers/lru-cache";
-import { limits } from "../../core/limits.ts";
-import type { CacheStore } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { CacheStore } from "../../core/plans/ports.ts";
 
 interface Entry {
   readonly text: string;

@@ -1,9 +1,9 @@
 /**
  * Locks of a process that shares them with no other. Nothing here waits, so each call is atomic as it is. Ended locks are
- * dropped when they are met, and all of them whenever the table has doubled. Made by `app/stores/open.ts` where there is no Redis.
+ * dropped when they are met, and all of them whenever the table has doubled. Made by `app/stores/open-stores.ts` where there is no Redis.
  */
-import { limits } from "../../core/limits.ts";
-import type { LockHolder, LockOutcome, LockState, LockStore } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { LockHolder, LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 
 interface Lock {
   readonly token: string;

@@ -1,11 +1,11 @@
 /**
  * The cache that all instances share. unstorage's own Redis driver makes a client of its own and parses what it reads, so
  * this has a driver over the service's client. Versions are random: one that was lost (eviction, a flush) never comes
- * back, and neither does what was kept under it. Made by `app/wire.ts`.
+ * back, and neither does what was kept under it. Made by `app/start/wire.ts`.
  */
 import { type Redis, ReplyError } from "ioredis";
 import { createStorage, defineDriver } from "unstorage";
-import type { CacheStore } from "../../core/ports.ts";
+import type { CacheStore } from "../../core/plans/ports.ts";
 import { rememberedServer } from "./redis-server.ts";
 
 export function createRedisCache(redis: Redis): CacheStore {

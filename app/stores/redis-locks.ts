@@ -1,13 +1,13 @@
 /**
  * Locks that all instances share. Each call is one Lua script, which runs alone on the server and goes by the server's clock.
  * A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it connects again;
- * until everybody had the time for that, the scripts grant nothing. Made by `app/stores/open.ts`.
+ * until everybody had the time for that, the scripts grant nothing. Made by `app/stores/open-stores.ts`.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { limits } from "../../core/limits.ts";
-import type { LockOutcome, LockState, LockStore } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 import { createGrants } from "./lock-grants.ts";
 import { rememberedServer } from "./redis-server.ts";
 

@@ -1,9 +1,9 @@
 /**
  * One connection to Redis, for what answers within a request: it fails at once when the server is away, and never queues.
- * Shared by everything beside the jobs, whose library has its own. Made by `app/wire.ts` when REDIS_URL is set.
+ * Shared by everything beside the jobs, whose library has its own. Made by `app/start/wire.ts` when REDIS_URL is set.
  */
 import { Redis } from "ioredis";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 
 /** Connects and reconnects by itself. `ready` of the result resolves when the server is there, or after a moment without it. */
 export function connectRedis(url: string): { redis: Redis; ready: Promise<void> } {

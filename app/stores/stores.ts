@@ -1,5 +1,5 @@
 /** What instances of the service keep outside the databases, wherever that is. Opened by `open.ts` and `open-redis.ts`. */
-import type { CacheStore, LockStore } from "../../core/ports.ts";
+import type { CacheStore, LockStore } from "../../core/plans/ports.ts";
 
 export interface Stores {
   readonly cache: CacheStore;

@@ -3,40 +3,35 @@
  * lose a change. The guard compares the stored value with a bound worked out here (`f >= min - delta`) instead of computing
  * `f + delta` in SQL: that arithmetic overflows on unsigned and full columns, differently on each engine.
  */
-import { type Call, defineAction } from "../action.ts";
+import { type Call, defineAction } from "../calls/action.ts";
 import {
   addDecimals,
   compareDecimals,
   digitsOf,
   normalDecimal,
   subtractDecimals,
-} from "../decimal.ts";
-import type { Column } from "../column.ts";
-import type { AdjustField, AdjustPlan } from "../entity.ts";
-import { AppError, invalidPayload, validationFailed } from "../errors.ts";
-import { ExactNumber } from "../json.ts";
-import { limits } from "../limits.ts";
+} from "../values/decimal.ts";
+import type { Column } from "../values/column.ts";
+import type { AdjustField, AdjustPlan } from "../plans/entity.ts";
+import { AppError, invalidPayload, noSuchRecord, validationFailed } from "../values/errors.ts";
+import { ExactNumber } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
 import type { Queries } from "../callers/session.ts";
-import type { Row } from "../ports.ts";
-import {
-  beginChange,
-  noSuchRecord,
-  recordPlan,
-  type RecordPlan,
-  updateAudit,
-} from "../writes/record.ts";
+import type { Row } from "../plans/ports.ts";
+import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";
+
 import {
   allOf,
   type Assignment,
   type Condition,
   equals,
-  type Scalar,
   sourceOf,
   type UpdateOne,
-} from "../statement.ts";
-import { closest } from "../closest.ts";
-import { adjustSchema } from "../writes/adjust-schema.ts";
-import { writeAnswerSchema } from "../writes/record-schema.ts";
+} from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { closest } from "../values/closest.ts";
+import { adjustSchema } from "../records/adjust-schema.ts";
+import { writeAnswerSchema } from "../records/record-schema.ts";
 import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
 
 interface AdjustNeeds extends RecordPlan {

@@ -2,22 +2,22 @@
  * aggregate: counts, sums, averages and extremes, of all rows or of groups. It reads what `read` reads, without
  * defaultScope, and tables beside it as far as `joins.ts` lets it.
  */
-import { defineAction } from "../action.ts";
-import { aggregateFunctions, resultOf, takesType } from "../lists/aggregate.ts";
-import type { Columns } from "../column.ts";
-import type { AggregatePlan } from "../entity.ts";
-import { AppError, validationError } from "../errors.ts";
+import { defineAction } from "../calls/action.ts";
+import { aggregateFunctions, resultOf, takesType } from "../query/aggregate-results.ts";
+import type { Columns } from "../values/column.ts";
+import type { AggregatePlan } from "../plans/entity.ts";
+import { AppError, validationError } from "../values/errors.ts";
 import { parseJoins } from "../lists/joins.ts";
-import { limits } from "../limits.ts";
-import { parseSort } from "../lists/sort.ts";
+import { limits } from "../values/limits.ts";
+import { parseSort } from "../query/sort.ts";
 import {
   allOf,
   type AggregateFunction,
   type Condition,
   type Output,
   type Sort,
-} from "../statement.ts";
-import { columnOf, parseEqualities, parseWhere } from "../lists/where.ts";
+} from "../query/statement.ts";
+import { columnOf, parseEqualities, parseWhere } from "../query/where.ts";
 import { aggregateAnswerSchema, aggregateSchema } from "../lists/aggregate-schema.ts";
 
 export const aggregate = defineAction<AggregatePlan>({

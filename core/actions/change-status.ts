@@ -3,19 +3,21 @@
  * One transaction holds the record's row from the look at its status to the end, so of two changes from the same status one
  * wins; a blocking hook that fails undoes everything.
  */
-import { type Call, defineAction, type Write } from "../action.ts";
-import type { WorkflowPlan } from "../entity.ts";
-import { invalidPayload, validationFailed } from "../errors.ts";
-import { checkIfMatch, etagOf } from "../writes/etag.ts";
-import { runAfter, runBefore } from "../writes/events.ts";
+import { type Call, defineAction, type Write } from "../calls/action.ts";
+import type { WorkflowPlan } from "../plans/entity.ts";
+import { invalidPayload, noSuchRecord, validationFailed } from "../values/errors.ts";
+import { checkIfMatch, etagOf } from "../records/etag.ts";
+import { runAfter, runBefore } from "../records/events.ts";
 import type { Queries } from "../callers/session.ts";
-import { noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
-import type { Assignment, Scalar } from "../statement.ts";
-import type { TemplateValues } from "../workflow/templates.ts";
+import { readBack, updateAudit } from "../records/record.ts";
+
+import type { Assignment } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { TemplateValues } from "../plans/templates.ts";
 import {
   checkTransition,
   findRecord,
-  type Found,
+  type FoundRecord,
   HookRun,
   keyOrIdOf,
   type WorkflowNeeds,
@@ -159,7 +161,7 @@ function assignmentsOf(call: Call, plan: WorkflowNeeds, { value, updatedBy }: Wa
 function valuesOf(
   call: Call,
   { tableName }: WorkflowPlan,
-  { found, settled }: { found: Found; settled: Wanted },
+  { found, settled }: { found: FoundRecord; settled: Wanted },
 ): Omit<TemplateValues, "record"> {
   return {
     change: {

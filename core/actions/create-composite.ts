@@ -1,6 +1,6 @@
 /** create-composite: stores a header with its details, all or nothing, and answers them with what was computed of them. */
-import { type Call, defineAction } from "../action.ts";
-import type { Column } from "../column.ts";
+import { type Call, defineAction } from "../calls/action.ts";
+import type { Column } from "../values/column.ts";
 import {
   atOneTime,
   checkCount,
@@ -11,9 +11,9 @@ import {
   isDemanded,
   type NewDetail,
   newDetail,
-  placesOf,
-  tried,
-} from "../writes/composite.ts";
+  linesOf,
+  collectingErrors,
+} from "../documents/composite.ts";
 import {
   computeDetails,
   detailsByKey,
@@ -22,19 +22,20 @@ import {
   insertDetails,
   placingRefusals,
   totalsOf,
-} from "../writes/detail-writes.ts";
-import type { DetailPlan } from "../entity.ts";
-import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
-import { etagOf } from "../writes/etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
+} from "../documents/detail-writes.ts";
+import type { DetailPlan } from "../plans/entity.ts";
+import { type FieldErrors, invalidPayload, validationFailed } from "../values/errors.ts";
+import { etagOf } from "../records/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
-import type { Json } from "../json.ts";
-import type { Row } from "../ports.ts";
-import { createAudit, newKey, readBack } from "../writes/record.ts";
-import type { Assignment, Scalar } from "../statement.ts";
-import { comparand } from "../lists/where.ts";
-import { createCompositeSchema, createdCompositeSchema } from "../writes/composite-schema.ts";
+import type { Json } from "../values/json.ts";
+import type { Row } from "../plans/ports.ts";
+import { createAudit, newKey, readBack } from "../records/record.ts";
+import type { Assignment } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { comparand } from "../query/where.ts";
+import { createCompositeSchema, createdCompositeSchema } from "../documents/composite-schema.ts";
 import { arithmeticOf, isExact } from "../values/arithmetic.ts";
 
 /** A body that was checked. */
@@ -85,7 +86,7 @@ function newComposite(
 ): NewComposite {
   const { details } = plan.composite;
   const places = details.map((detail) =>
-    placesOf(listOf(sent, detail), { detail, list: null, saysList: false }),
+    linesOf(listOf(sent, detail), { detail, list: null, saysList: false }),
   );
   const count = places.flat().length;
   if (count === 0)
@@ -120,7 +121,7 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
   const values = new Map<Column, Scalar>(checked.values);
   const keyValue = newKey(call, { key: write.key, keyColumns, rules }, errors);
   if (keyValue !== null) values.set(write.key, keyValue);
-  for (const [column, value] of tried(errors, () => createAudit(plan, call)))
+  for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
     values.set(column, value);
   // The header comes before its details, so there must be something until they are counted.
   for (const { column } of composite.details.flatMap(({ totals }) => totals)) {

@@ -1,10 +1,10 @@
 /** create: stores one record and answers it as stored. */
-import { defineAction, type Write } from "../action.ts";
-import { etagOf } from "../writes/etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
-import type { Row } from "../ports.ts";
-import { type CreatePlan, insertOf, readBack, recordPlan } from "../writes/record.ts";
-import { createSchema, writeAnswerSchema } from "../writes/record-schema.ts";
+import { defineAction, type Write } from "../calls/action.ts";
+import { etagOf } from "../records/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
+import type { Row } from "../plans/ports.ts";
+import { type CreatePlan, insertOf, readBack, recordPlan } from "../records/record.ts";
+import { createSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
 export const create = defineAction<CreatePlan>({
   name: "create",

@@ -2,17 +2,17 @@
  * datatables: one page of a grid, how many rows there are, and the lists of values that its extensions offer, in the words of
  * the DataTables library.
  */
-import { defineAction } from "../action.ts";
-import type { Keep } from "../cache.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Keep } from "../cache/cache.ts";
 import { countRows, type RowCount } from "../lists/count.ts";
-import type { GridPlan } from "../entity.ts";
+import type { GridPlan } from "../plans/entity.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
 import { shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
-import { isObject } from "../json.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Row } from "../ports.ts";
+import { isObject } from "../values/json.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Row } from "../plans/ports.ts";
 import { gridAnswerSchema, gridSchema } from "../grid/grid-schema.ts";
 
 export const datatables = defineAction<GridPlan>({
@@ -43,13 +43,15 @@ export const datatables = defineAction<GridPlan>({
     const { draw, ...request } = parseGrid(body, plan);
     const keep = cache.keeping({ entity, kind: "datatables", dependsOn: plan.dependsOn });
     const asked = { ...request, keep };
-    const rest = await keep(["page", decisive(body)], () => membersOf(session, plan, asked));
+    const rest = await keep(["page", cachedParameters(body)], () =>
+      membersOf(session, plan, asked),
+    );
     return { status: 200, body: { draw }, rest, isBare: true };
   },
 });
 
 /** Without what differs in each request: the page's counter, and what the library adds to get past caches. */
-function decisive(body: Record<string, unknown>): object {
+function cachedParameters(body: Record<string, unknown>): object {
   const { draw: _draw, _: _cacheBuster, ...parameters } = body;
   return parameters;
 }
@@ -58,7 +60,7 @@ type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep };
 
 /** Everything of the answer but `draw`, by statements that run side by side. */
 async function membersOf(
-  queries: Reading,
+  queries: ReadQueries,
   plan: GridPlan,
   request: Asked,
 ): Promise<Record<string, unknown>> {
@@ -85,7 +87,7 @@ async function membersOf(
 
 /** All rows of the source, whatever the request filters by: one figure for all pages. */
 async function totalOf(
-  queries: Reading,
+  queries: ReadQueries,
   { source }: GridPlan,
   { count, keep }: Asked,
 ): Promise<RowCount> {
@@ -95,7 +97,7 @@ async function totalOf(
 
 /** The rows of the page; where nothing is counted also the one behind it, which tells that there is more. */
 const pageOf = (
-  queries: Reading,
+  queries: ReadQueries,
   { source, columns }: GridPlan,
   { filter, sort, start, length, count }: Asked,
 ): Promise<Row[]> =>

@@ -1,17 +1,19 @@
 /** delete: removes every record that matches, its details first where the configuration says so, and answers what it removed. */
-import { type Call, defineAction, type Write } from "../action.ts";
-import type { Column } from "../column.ts";
-import type { Cascade } from "../entity.ts";
-import { AppError, invalidPayload } from "../errors.ts";
-import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
-import { limits } from "../limits.ts";
+import { type Call, defineAction, type Write } from "../calls/action.ts";
+import type { Column } from "../values/column.ts";
+import type { Cascade } from "../plans/entity.ts";
+import { AppError, invalidPayload, noSuchRecord } from "../values/errors.ts";
+import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
+import { limits } from "../values/limits.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
-import type { Row } from "../ports.ts";
-import { lockRecord, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
-import { allOf, type Condition, type Scalar, sourceOf } from "../statement.ts";
-import { comparand, parseEqualities } from "../lists/where.ts";
-import { deleteAnswerSchema, deleteSchema } from "../writes/record-schema.ts";
+import type { Row } from "../plans/ports.ts";
+import { lockRecord, recordPlan, type RecordPlan } from "../records/record.ts";
+
+import { allOf, type Condition, sourceOf } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { comparand, parseEqualities } from "../query/where.ts";
+import { deleteAnswerSchema, deleteSchema } from "../records/record-schema.ts";
 
 export const deleteRecords = defineAction<RecordPlan>({
   name: "delete",

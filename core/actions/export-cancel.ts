@@ -1,6 +1,6 @@
 /** export-cancel: asks for the end of an export that is not finished. One that runs may take a moment: its status tells. */
-import { defineAction } from "../action.ts";
-import type { ExportPlan } from "../entity.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ExportPlan } from "../plans/entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { exportState } from "./export-status.ts";
 import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";

@@ -1,9 +1,9 @@
 /** export-download: the file of a finished export, streamed from where it is kept. */
-import { defineAction } from "../action.ts";
-import type { ExportPlan } from "../entity.ts";
-import { AppError } from "../errors.ts";
-import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
-import type { FileInfo, JobRecord } from "../ports.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ExportPlan } from "../plans/entity.ts";
+import { AppError } from "../values/errors.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import type { FileInfo, JobRecord } from "../plans/ports.ts";
 import { jobRequestSchema } from "../jobs/job-schema.ts";
 import { exportMediaTypes } from "../lists/export-list.ts";
 
@@ -27,7 +27,7 @@ export const exportDownload = defineAction<ExportPlan>({
     const job = await jobs.find(["export"], owner, body["job_id"]);
     if (job.state !== "completed")
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);
-    const key = textOf(job.result, "file");
+    const key = textMember(job.result, "file");
     const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
     if (!file) throw new AppError("gone", "The file is no longer kept; start another export");
     return {
@@ -35,7 +35,7 @@ export const exportDownload = defineAction<ExportPlan>({
       body: {},
       file: {
         name: fileName(entity.name, job, file),
-        mediaType: textOf(job.result, "mediaType") ?? "application/octet-stream",
+        mediaType: textMember(job.result, "mediaType") ?? "application/octet-stream",
         bytes: file.bytes,
         read: (range) => jobs.files.read(file.key, range),
       },

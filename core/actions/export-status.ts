@@ -1,8 +1,8 @@
 /** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
-import { defineAction } from "../action.ts";
-import type { Entity, ExportPlan } from "../entity.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Entity, ExportPlan } from "../plans/entity.ts";
 import { ownerOf, progressOf } from "../jobs/jobs.ts";
-import type { JobRecord } from "../ports.ts";
+import type { JobRecord } from "../plans/ports.ts";
 import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const exportStatus = defineAction<ExportPlan>({

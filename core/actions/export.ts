@@ -1,6 +1,6 @@
 /** export: starts a job that writes the records into a file. The request is checked now; the rows are read later, by the job. */
-import { defineAction } from "../action.ts";
-import type { ExportPlan } from "../entity.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ExportPlan } from "../plans/entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { parseExport, requestOf } from "../lists/export-list.ts";
 import { startedSchema } from "../jobs/job-schema.ts";

@@ -1,11 +1,11 @@
 /** first: one record by equality, straight from the database, without the default scope. */
-import { defineAction } from "../action.ts";
-import type { Column } from "../column.ts";
-import type { ReadPlan } from "../entity.ts";
-import { etagOf } from "../writes/etag.ts";
-import type { Row } from "../ports.ts";
-import { allOf } from "../statement.ts";
-import { parseEqualities } from "../lists/where.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Column } from "../values/column.ts";
+import type { ReadPlan } from "../plans/entity.ts";
+import { etagOf } from "../records/etag.ts";
+import type { Row } from "../plans/ports.ts";
+import { allOf } from "../query/statement.ts";
+import { parseEqualities } from "../query/where.ts";
 import { parseSelect } from "./read.ts";
 import { firstAnswerSchema, firstSchema } from "../lists/read-schema.ts";
 

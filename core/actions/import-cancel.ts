@@ -2,8 +2,8 @@
  * import-cancel: asks for the end of a preview or commit that is not finished. A commit that has stored its rows by then stays as it is;
  * import-status tells.
  */
-import { defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
 import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";

@@ -2,11 +2,11 @@
  * import-commit: starts the job that stores the rows of a preview which found nothing wrong. The job is named after its preview, so that a
  * second request means the same job.
  */
-import { defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
-import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
 import { jobIdSchema, startedSchema } from "../jobs/job-schema.ts";
-import { wholeObject } from "../json-shapes.ts";
+import { wholeObject } from "../values/json-shapes.ts";
 
 export const importCommit = defineAction<ImportPlan>({
   name: "import-commit",
@@ -27,7 +27,7 @@ export const importCommit = defineAction<ImportPlan>({
     const { body, jobs } = call;
     const owner = ownerOf(call);
     const preview = await jobs.find(["preview"], owner, body["preview_job_id"]);
-    if (textOf(preview.result, "state") !== "preview_ok")
+    if (textMember(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
     if (jobs.hasExpired(preview))
       throw invalidJobState("The upload is no longer kept; upload the file again");

@@ -1,8 +1,8 @@
 /** import-errors: the rows that a preview or commit rejected, as a workbook with a column that says why. It can be corrected and uploaded again. */
-import { defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
-import { AppError } from "../errors.ts";
-import { invalidJobState, ownerOf, textOf } from "../jobs/jobs.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
+import { AppError } from "../values/errors.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
 import { jobRequestSchema, workbookMediaType } from "../jobs/job-schema.ts";
 
 export const importErrors = defineAction<ImportPlan>({
@@ -25,7 +25,7 @@ export const importErrors = defineAction<ImportPlan>({
     const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
     if (job.state !== "completed")
       throw invalidJobState("The job is not completed; import-status tells how far it is");
-    const key = textOf(job.result, "rejected");
+    const key = textMember(job.result, "rejected");
     const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
     if (!file) throw new AppError("gone", "The file is no longer kept; upload the file again");
     return {

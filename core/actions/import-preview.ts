@@ -1,10 +1,10 @@
 /** import-preview: starts a job that checks every row of an upload, and stores nothing. import-status tells what it found. */
-import { defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { findUpload } from "../jobs/uploads.ts";
 import { startedSchema, uploadIdSchema } from "../jobs/job-schema.ts";
-import { wholeObject } from "../json-shapes.ts";
+import { wholeObject } from "../values/json-shapes.ts";
 
 export const importPreview = defineAction<ImportPlan>({
   name: "import-preview",

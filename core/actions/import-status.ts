@@ -1,12 +1,12 @@
 /** import-status: how far a preview or a commit is. As for exports, a failed one is answered with status 200 and `success: false`. */
-import { type Answer, type Call, defineAction } from "../action.ts";
+import { type Answer, type Call, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { ImportPlan } from "../entity.ts";
-import { AppError } from "../errors.ts";
-import { ownerOf, type ProjectJobs, progressOf, textOf } from "../jobs/jobs.ts";
-import { isObject, type Json } from "../json.ts";
+import type { ImportPlan } from "../plans/entity.ts";
+import { AppError } from "../values/errors.ts";
+import { ownerOf, type ProjectJobs, progressOf, textMember } from "../jobs/jobs.ts";
+import { isObject, type Json } from "../values/json.ts";
 import { findJobResult } from "../jobs/job-ledger.ts";
-import type { JobRecord } from "../ports.ts";
+import type { JobRecord } from "../plans/ports.ts";
 import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
 export const importStatus = defineAction<ImportPlan>({
@@ -33,12 +33,12 @@ export const importStatus = defineAction<ImportPlan>({
 
 async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer> {
   if (job.state !== "completed") return { status: 200, body: importState(job) };
-  const status = textOf(job.result, "state");
+  const status = textMember(job.result, "state");
   const body = { job_id: job.id, status };
   if (status === "preview_ok")
     return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
   // The list of errors may be long, so it is a file, which goes out as it is.
-  const key = textOf(job.result, "errors");
+  const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
   if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };

@@ -1,8 +1,8 @@
 /** import-template: an empty workbook with the headings that an import into the entity understands. */
-import { type AnsweredFile, defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
+import { type AnsweredFile, defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
 import { workbookMediaType } from "../jobs/job-schema.ts";
-import { closedObject } from "../json-shapes.ts";
+import { closedObject } from "../values/json-shapes.ts";
 
 export const importTemplate = defineAction<ImportPlan>({
   name: "import-template",

@@ -1,10 +1,10 @@
 /** import-upload: stores a workbook for an import and says what is in it. Nothing is imported yet: that begins with import-preview. */
-import { defineAction } from "../action.ts";
-import type { ImportPlan } from "../entity.ts";
-import { invalidFile, invalidPayload } from "../errors.ts";
+import { defineAction } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/entity.ts";
+import { invalidFile, invalidPayload } from "../values/errors.ts";
 import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns.ts";
 import { ownerOf, type ProjectJobs } from "../jobs/jobs.ts";
-import type { WorkbookSketch } from "../ports.ts";
+import type { WorkbookSketch } from "../plans/ports.ts";
 import { describeUpload, uploadKey } from "../jobs/uploads.ts";
 import { uploadedSchema, uploadSchema } from "../jobs/job-schema.ts";
 

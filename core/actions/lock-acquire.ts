@@ -2,11 +2,11 @@
  * lock/acquire: locks records for a client, all of them or none, until it gives them back or the time is over. With the
  * `lock_token` of an earlier answer it starts the time of these locks anew instead.
  */
-import { defineAction } from "../action.ts";
-import { invalidParameter } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { defineAction } from "../calls/action.ts";
+import { invalidParameter } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
 import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../locks/lock-keys.ts";
-import { isLonger, textFault } from "../text.ts";
+import { isLonger, textFault } from "../values/text.ts";
 import { acquiredSchema, acquireSchema } from "../locks/lock-schema.ts";
 
 export const lockAcquire = defineAction<LockPlan>({

@@ -1,5 +1,5 @@
 /** lock/release: gives back the locks that the token holds on these records; with a wrong token none, which is no error. */
-import { defineAction } from "../action.ts";
+import { defineAction } from "../calls/action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
 import { releasedSchema, releaseSchema } from "../locks/lock-schema.ts";
 

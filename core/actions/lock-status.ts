@@ -1,5 +1,5 @@
 /** lock/status: which of these records somebody holds through lock/acquire, who, and for how long yet. */
-import { defineAction } from "../action.ts";
+import { defineAction } from "../calls/action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../locks/lock-keys.ts";
 import { secondsLeft } from "../locks/locks.ts";
 import { lockKeysSchema, lockStatesSchema } from "../locks/lock-schema.ts";

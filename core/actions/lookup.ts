@@ -2,18 +2,18 @@
  * lookup: `{id, text}` pairs for drop-downs. GET searches while a person types (mode `dynamic`), POST gives a whole or
  * filtered list (mode `static`). Select2 talks to GET directly: it gets `results` and `pagination` in its own names.
  */
-import { type Call, defineAction } from "../action.ts";
-import type { Column, Columns } from "../column.ts";
-import type { LookupPlan } from "../entity.ts";
-import { AppError, invalidParameter } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Row } from "../ports.ts";
+import { type Call, defineAction } from "../calls/action.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { LookupPlan } from "../plans/entity.ts";
+import { AppError, invalidParameter } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Row } from "../plans/ports.ts";
 import { readWholeNumber } from "../lists/page.ts";
-import { parseSort } from "../lists/sort.ts";
-import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
-import { characterCount } from "../text.ts";
-import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../lists/where.ts";
+import { parseSort } from "../query/sort.ts";
+import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
+import { characterCount } from "../values/text.ts";
+import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../query/where.ts";
 import { lookupAnswerSchema, lookupBodySchema, lookupQuerySchema } from "../lists/lookup-schema.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -90,7 +90,10 @@ function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsR
   };
 }
 
-async function itemsOf(session: Reading, request: ItemsRequest): Promise<Record<string, unknown>> {
+async function itemsOf(
+  session: ReadQueries,
+  request: ItemsRequest,
+): Promise<Record<string, unknown>> {
   const { select, size, isSelect2, isPaged } = request;
   const rows = await session.all(select);
   const data = rows.slice(0, size).map((row) => itemOf(row, request));

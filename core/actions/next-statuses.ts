@@ -1,5 +1,5 @@
 /** next-statuses: the status of one record and those that change-status would let follow. */
-import { defineAction } from "../action.ts";
+import { defineAction } from "../calls/action.ts";
 import {
   allowedAfter,
   findRecord,

@@ -2,19 +2,19 @@
  * read-composite: one header by equality with its details, all as they were at one moment, so that totals fit what they are
  * totals of. It asks the database each time, and takes no account of the default scope.
  */
-import { defineAction } from "../action.ts";
-import type { Column } from "../column.ts";
-import { headerKeyFor } from "../writes/detail-writes.ts";
-import type { CompositePlan, DetailPlan, ReadPlan } from "../entity.ts";
-import { etagOf } from "../writes/etag.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Column } from "../values/column.ts";
+import { headerKeyFor } from "../documents/detail-writes.ts";
+import type { CompositePlan, DetailPlan, ReadPlan } from "../plans/entity.ts";
+import { etagOf } from "../records/etag.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Json } from "../json.ts";
-import type { Row } from "../ports.ts";
-import { allOf, equals, sourceOf } from "../statement.ts";
-import { comparand, parseEqualities } from "../lists/where.ts";
-import { readCompositeSchema } from "../writes/composite-schema.ts";
-import { closedObject } from "../json-shapes.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Json } from "../values/json.ts";
+import type { Row } from "../plans/ports.ts";
+import { allOf, equals, sourceOf } from "../query/statement.ts";
+import { comparand, parseEqualities } from "../query/where.ts";
+import { readCompositeSchema } from "../documents/composite-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { equalitiesSchema } from "../lists/where-schema.ts";
 
 interface ReadNeeds {
@@ -69,7 +69,7 @@ export const readComposite = defineAction<ReadNeeds>({
 async function detailsOf(
   detail: DetailPlan,
   headerKey: Json | undefined,
-  queries: Reading,
+  queries: ReadQueries,
 ): Promise<Row[]> {
   const { table, foreignKey, shown, sort, query, queryShown } = detail;
   if (query === null) {

@@ -1,7 +1,7 @@
 /** read: a list of records, filtered, searched, sorted, and either cut at a limit or paginated, by number or by cursor. */
-import { defineAction } from "../action.ts";
-import type { Keep } from "../cache.ts";
-import type { Column, Columns } from "../column.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Keep } from "../cache/cache.ts";
+import type { Column, Columns } from "../values/column.ts";
 import { type CountMode, countRows, parseCountMode, type RowCount } from "../lists/count.ts";
 import {
   asksForCursor,
@@ -11,8 +11,8 @@ import {
   selectPage,
   takePage,
 } from "../lists/cursor.ts";
-import type { Entity, ReadPlan } from "../entity.ts";
-import { invalidParameter, invalidPayload } from "../errors.ts";
+import type { Entity, ReadPlan } from "../plans/entity.ts";
+import { invalidParameter, invalidPayload } from "../values/errors.ts";
 import {
   lookAheadPagination,
   type NumberedPage,
@@ -20,10 +20,10 @@ import {
   paginationOf,
   parsePage,
 } from "../lists/page.ts";
-import type { Reading } from "../callers/session.ts";
-import { parseSort } from "../lists/sort.ts";
-import { allOf, type Condition, type Select } from "../statement.ts";
-import { columnOf, parseWhere, patternText } from "../lists/where.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import { parseSort } from "../query/sort.ts";
+import { allOf, type Condition, type Select } from "../query/statement.ts";
+import { columnOf, parseWhere, patternText } from "../query/where.ts";
 import { readAnswerSchema, readSchema } from "../lists/read-schema.ts";
 
 export const read = defineAction<ReadPlan>({
@@ -96,7 +96,7 @@ function mustTellRowsApart({ key, columns }: ReadPlan): void {
 type Members = Record<string, unknown>;
 
 /** The answer's own members. */
-async function membersOf(session: Reading, request: ReadRequest, keep: Keep): Promise<Members> {
+async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep): Promise<Members> {
   const { list, paging } = request;
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
@@ -106,7 +106,11 @@ async function membersOf(session: Reading, request: ReadRequest, keep: Keep): Pr
 }
 
 /** The page behind a cursor. */
-async function readBehind(session: Reading, list: Select, cursor: CursorPage): Promise<Members> {
+async function readBehind(
+  session: ReadQueries,
+  list: Select,
+  cursor: CursorPage,
+): Promise<Members> {
   const rows = await session.all(selectPage(list, cursor)).catch((error: unknown) => {
     throw cursorFailure(error, cursor);
   });
@@ -116,7 +120,7 @@ async function readBehind(session: Reading, list: Select, cursor: CursorPage): P
 
 /** The page with a number. Where no exact count does, one row more than the page tells whether there is a next one. */
 async function readPage(
-  session: Reading,
+  session: ReadQueries,
   { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
   keep: Keep,
 ): Promise<Members> {

@@ -2,7 +2,7 @@
  * update-composite: changes a header and its details in one transaction, always in this order: delete, update and insert details,
  * compute, change the header. The header stays locked from the beginning, so that two changes of one document follow each other.
  */
-import { type Call, defineAction } from "../action.ts";
+import { type Call, defineAction } from "../calls/action.ts";
 import {
   atOneTime,
   type ChangedDetail,
@@ -15,10 +15,10 @@ import {
   headerOf,
   type NewDetail,
   newDetail,
-  placesOf,
-  tried,
-} from "../writes/composite.ts";
-import type { Place } from "../writes/detail-errors.ts";
+  linesOf,
+  collectingErrors,
+} from "../documents/composite.ts";
+import type { Place } from "../documents/detail-errors.ts";
 import {
   computeDetails,
   deleteDetails,
@@ -28,18 +28,25 @@ import {
   placingRefusals,
   totalsOf,
   updateDetails,
-} from "../writes/detail-writes.ts";
-import type { DetailPlan } from "../entity.ts";
-import { type FieldErrors, invalidPayload, validationFailed } from "../errors.ts";
-import { etagOf } from "../writes/etag.ts";
-import { hasHandlers, runAfter, runBefore } from "../writes/events.ts";
-import { isObject } from "../json.ts";
+} from "../documents/detail-writes.ts";
+import type { DetailPlan } from "../plans/entity.ts";
+import {
+  type FieldErrors,
+  invalidPayload,
+  noSuchRecord,
+  validationFailed,
+} from "../values/errors.ts";
+import { etagOf } from "../records/etag.ts";
+import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
+import { isObject } from "../values/json.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
-import type { Row } from "../ports.ts";
-import { keyOf, lockRecord, noSuchRecord, readBack, updateAudit } from "../writes/record.ts";
-import { type Assignment, equals, type Scalar, sourceOf } from "../statement.ts";
-import { updateCompositeSchema, updatedCompositeSchema } from "../writes/composite-schema.ts";
+import type { Row } from "../plans/ports.ts";
+import { keyOf, lockRecord, readBack, updateAudit } from "../records/record.ts";
+
+import { type Assignment, equals, sourceOf } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { updateCompositeSchema, updatedCompositeSchema } from "../documents/composite-schema.ts";
 
 /** What a body says of one kind of details, checked. */
 interface DetailChanges {
@@ -108,7 +115,7 @@ function changesOf(
     column,
     value,
   }));
-  header.push(...tried(errors, () => updateAudit(plan, { ...call, body: sent })));
+  header.push(...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent })));
   const details = composite.details.map((detail, at): DetailChanges => {
     const { deletes, updates, inserts } = lists[at]!;
     const changes = {
@@ -146,9 +153,9 @@ function listsOf(header: Record<string, unknown>, detail: DetailPlan): Lists {
   };
   const saysList = itemsOf("insert").length > 0 && itemsOf("update").length > 0;
   return {
-    deletes: placesOf(itemsOf("delete"), { detail, list: "delete", saysList }),
-    updates: placesOf(itemsOf("update"), { detail, list: "update", saysList }),
-    inserts: placesOf(itemsOf("insert"), { detail, list: "insert", saysList }),
+    deletes: linesOf(itemsOf("delete"), { detail, list: "delete", saysList }),
+    updates: linesOf(itemsOf("update"), { detail, list: "update", saysList }),
+    inserts: linesOf(itemsOf("insert"), { detail, list: "insert", saysList }),
   };
 }
 

@@ -1,9 +1,9 @@
 /** update: changes the fields that were sent of the one record that the primary key names. */
-import { defineAction } from "../action.ts";
-import { invalidPayload, validationFailed } from "../errors.ts";
-import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../writes/record.ts";
-import type { Assignment } from "../statement.ts";
-import { updateSchema, writeAnswerSchema } from "../writes/record-schema.ts";
+import { defineAction } from "../calls/action.ts";
+import { invalidPayload, validationFailed } from "../values/errors.ts";
+import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";
+import type { Assignment } from "../query/statement.ts";
+import { updateSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
 export const update = defineAction<RecordPlan>({
   name: "update",

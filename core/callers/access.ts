@@ -2,8 +2,8 @@
  * What the configuration lets a caller see and touch: rows as a scope, columns as names. `core/bind.ts` asks once for each call; no action
  * asks at all.
  */
-import type { Entity } from "../entity.ts";
-import type { Caller } from "./caller.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Caller } from "../plans/caller.ts";
 import { type Scope, wholeScope } from "./scope.ts";
 
 /** Columns that a caller does not get, of one entity. */

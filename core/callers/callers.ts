@@ -1,6 +1,6 @@
 /** How a project knows its callers, and what it lets them do. */
 import { type Access, openAccess } from "./access.ts";
-import { type Caller, nobody } from "./caller.ts";
+import { type Caller, nobody } from "../plans/caller.ts";
 
 export interface Callers {
   /** Who sends the request, by its headers. Rejects with an AppError for credentials that are none. */

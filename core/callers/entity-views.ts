@@ -2,8 +2,8 @@
  * An entity as a caller may see it: the same plans without the columns that are hidden from the caller, and with those it may not write
  * taken out of what a body can set. Made once for each set of rights; actions get a view and know no difference.
  */
-import { deepFreeze } from "../config/freeze.ts";
-import type { Column, Columns } from "../column.ts";
+import { deepFreeze } from "../values/freeze.ts";
+import type { Column, Columns } from "../values/column.ts";
 import type {
   AdjustPlan,
   AggregatePlan,
@@ -14,8 +14,8 @@ import type {
   LookupPlan,
   ReadPlan,
   WritePlan,
-} from "../entity.ts";
-import { headingKey } from "../jobs/import-columns.ts";
+} from "../plans/entity.ts";
+import { headingKey } from "../values/text.ts";
 import type { FieldRights } from "./access.ts";
 
 export interface Views {

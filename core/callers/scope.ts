@@ -2,8 +2,8 @@
  * The rows that a caller may touch. `scoped-session.ts` puts a scope's conditions into every statement; `access.ts` says which scope a caller
  * has.
  */
-import type { Source } from "../column.ts";
-import type { Condition } from "../statement.ts";
+import type { Source } from "../values/column.ts";
+import type { Condition } from "../query/statement.ts";
 
 export interface Scope {
   /** Equal for scopes that let the same rows through: a part of the key of answers that are kept. Empty: all rows. */

@@ -3,11 +3,11 @@
  * theirs, and what was written is looked at once more, so that no row leaves the scope. The only place that makes `Narrowed`
  * statements; the ways past it are named in `passages.ts`.
  */
-import type { Column, Source, Table } from "../column.ts";
-import { AppError } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { comparand } from "../lists/where.ts";
-import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../ports.ts";
+import type { Column, Source, Table } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import { comparand } from "../query/where.ts";
+import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../plans/ports.ts";
 import {
   type Aggregate,
   allOf,
@@ -18,12 +18,12 @@ import {
   type Delete,
   type Insert,
   type Narrowed,
-  type Scalar,
   type Select,
   sourceOf,
   type UpdateMany,
   type UpdateOne,
-} from "../statement.ts";
+} from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
 import type { Passage } from "./passages.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";

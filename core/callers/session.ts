@@ -2,8 +2,8 @@
  * Statements against one database, as actions and jobs send them: whatever they ask, only rows of the caller's scope are seen and changed.
  * `scoped-session.ts` makes these sessions over those of `db`.
  */
-import type { Table } from "../column.ts";
-import type { LedgerName, Row } from "../ports.ts";
+import type { Table } from "../values/column.ts";
+import type { LedgerName, Row } from "../plans/ports.ts";
 import type {
   Aggregate,
   Ask,
@@ -15,14 +15,14 @@ import type {
   Select,
   UpdateMany,
   UpdateOne,
-} from "../statement.ts";
+} from "../query/statement.ts";
 
 /**
  * Each call outside a transaction is atomic in itself.
  * Errors are AppErrors: duplicateEntry, foreignKeyMissing, foreignKeyInUse, validationFailed (with the column where the engine tells),
  * forbidden (a written row would lie outside the scope), unavailable (out of reach, overdue, or deadlocked after three retries), internal.
  */
-export interface Reading {
+export interface ReadQueries {
   all(select: Select): Promise<Row[]>;
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
@@ -33,7 +33,7 @@ export interface Reading {
   aggregate(aggregate: Aggregate): Promise<Row[]>;
 }
 
-export interface Queries extends Reading {
+export interface Queries extends ReadQueries {
   /** The stored rows, in the order of `rows`. */
   insert(insert: Insert): Promise<Row[]>;
   /** The row after the change; null when no row has the key, or the guard does not hold. */
@@ -67,9 +67,9 @@ export interface Transaction extends Queries {
 }
 
 /** What actions that only read get. */
-export interface ReadSession extends Reading {
+export interface ReadSession extends ReadQueries {
   /** Runs `work`: all of its reads see the database as it was at one moment. */
-  snapshot<T>(work: (queries: Reading) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (queries: ReadQueries) => Promise<T>): Promise<T>;
   /** One of the service's own tables. Made when it is not there; rejects with `unavailable` when it cannot be. */
   ledger(name: LedgerName): Promise<Table>;
 }

@@ -3,10 +3,16 @@
  * entities. The last are known only when all endpoints are compiled, so `compile.ts` calls this in two steps.
  */
 import { switchedOn } from "../actions.ts";
-import type { Column, Columns, Table } from "../column.ts";
-import type { AggregatePlan, DeclaredJoin, Entity, JoinableTable, ReadPlan } from "../entity.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type {
+  AggregatePlan,
+  DeclaredJoin,
+  Entity,
+  JoinableTable,
+  ReadPlan,
+} from "../plans/entity.ts";
 import { canJoin } from "../lists/joins.ts";
-import { sourceOf } from "../statement.ts";
+import { sourceOf } from "../query/statement.ts";
 import type { Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 

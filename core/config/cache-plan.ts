@@ -2,8 +2,8 @@
  * On which tables an endpoint's lists depend, so that the cache knows which writes make them old: the table itself, or
  * whatever there is under a view or query, unless `cacheDependsOn` says it. Called by `compile.ts`.
  */
-import { dependenciesOf } from "../cache.ts";
-import type { Table } from "../column.ts";
+import { dependenciesOf } from "../cache/cache.ts";
+import type { Table } from "../values/column.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Dependencies {

@@ -3,8 +3,8 @@
  * the function that the runtime hands in, so that core needs to know of no files. Called by `compile.ts`.
  */
 import { actions } from "../actions.ts";
-import type { Table } from "../column.ts";
-import { type EventName, eventNames, type HookHandler, type NamedHandler } from "../hook.ts";
+import type { Table } from "../values/column.ts";
+import { type EventName, eventNames, type HookHandler, type NamedHandler } from "../plans/hook.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";

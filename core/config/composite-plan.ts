@@ -3,14 +3,14 @@
  * a calculation (beside masterDetail, or inside of it where there are several kinds of details) become one here. Names
  * are checked whether or not a composite action is on. Called by `compile.ts`; formulas are read by `formula-plan.ts`.
  */
-import type { Column, Columns, Table } from "../column.ts";
-import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../entity.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../plans/entity.ts";
 import { switchedOn } from "../actions.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import { compileRules } from "../rules/compile-rules.ts";
 import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
 import type { Path } from "./faults.ts";
-import { computedOf, type DetailColumns, totalsOf } from "./formula-plan.ts";
+import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.ts";
 import { fitsAudit, forEverybody } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "./schema.ts";
@@ -149,7 +149,7 @@ function calculatedOf(
   const { header, columns, of } = about;
   return {
     computed: computedOf(survey, formulas.detail, { ...about, path: [...path, "detail"] }),
-    totals: totalsOf(survey, formulas.header, {
+    totals: headerTotalsOf(survey, formulas.header, {
       details: columns,
       header: header.table?.columns ?? null,
       closed: new Set<Column | null>([header.key, ...Object.values(header.audit)]),

@@ -1,9 +1,9 @@
 /** detailQuery -> a query with one parameter, the header's key, and the columns that the database says it gives. Called by `composite-plan.ts`. */
-import type { Column } from "../column.ts";
+import type { Column } from "../values/column.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
-import type { ParameterQuery } from "../statement.ts";
+import type { ParameterQuery } from "../query/statement.ts";
 import type { Path } from "./faults.ts";
-import { aroundHeaderKey, stretchesOf } from "./query-text.ts";
+import { aroundHeaderKey, stretchesOf } from "../query/query-text.ts";
 import { refineColumns } from "./rule-plan.ts";
 import type { Survey } from "./survey.ts";
 

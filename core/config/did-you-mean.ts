@@ -1,5 +1,5 @@
 /** The hint of a fault: the known name that was probably meant, as the sentence that terminals show. */
-import { closest } from "../closest.ts";
+import { closest } from "../values/closest.ts";
 
 /** `did you mean "price"?`, or undefined when no known name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string | undefined {

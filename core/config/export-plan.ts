@@ -1,7 +1,7 @@
 /** What the export writes: `exportQuery`, else the table's fields, else the view or query that read reads. Called by `compile.ts`. */
-import type { Column, Columns, Source, Table } from "../column.ts";
-import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../entity.ts";
-import { allOf, type Condition, sourceOf } from "../statement.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../plans/entity.ts";
+import { allOf, type Condition, sourceOf } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
 import type { Survey } from "./survey.ts";

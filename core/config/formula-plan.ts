@@ -2,11 +2,11 @@
  * `calculation` -> what the composites compute: the formulas of details, in an order in which each finds the results that it needs, and
  * the totals of the header. Called by `composite-plan.ts` for each kind of details.
  */
-import { resultOf, takesType } from "../lists/aggregate.ts";
-import type { Column, Columns } from "../column.ts";
-import type { HeaderTotal } from "../entity.ts";
-import { parseFormula } from "../writes/formula.ts";
-import type { AggregateFunction, Computation, Output } from "../statement.ts";
+import { resultOf, takesType } from "../query/aggregate-results.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { HeaderTotal } from "../plans/entity.ts";
+import { parseFormula } from "../query/formula.ts";
+import type { AggregateFunction, Computation, Output } from "../query/statement.ts";
 import { isExact } from "../values/arithmetic.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
@@ -107,7 +107,7 @@ export interface TotalColumns {
 
 const totalText = /^\s*(?:(COUNT)\s*\(\s*\*\s*\)|(SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i;
 
-export function totalsOf(
+export function headerTotalsOf(
   survey: Survey,
   formulas: Readonly<Record<string, string>>,
   { details, header, closed, path, of }: TotalColumns,

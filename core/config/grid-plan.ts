@@ -1,8 +1,8 @@
 /** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. Called by `compile.ts`. */
-import { takesType } from "../lists/aggregate.ts";
-import type { Column, Columns, Source, Table } from "../column.ts";
-import type { GridPlan } from "../entity.ts";
-import { sourceOf } from "../statement.ts";
+import { takesType } from "../query/aggregate-results.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import { sourceOf } from "../query/statement.ts";
 import type { Dependencies } from "./cache-plan.ts";
 import { forEverybody } from "./plans.ts";
 import type { Survey } from "./survey.ts";

@@ -2,14 +2,14 @@
  * One hook of a workflow, its texts taken apart. What could only fail when it is called is a fault here: a variable that there
  * is not, a host that is not fixed, a header that cannot be sent. Called by `workflow-plan.ts`.
  */
-import type { StatusHook } from "../entity.ts";
-import { limits } from "../limits.ts";
+import type { StatusHook } from "../plans/entity.ts";
+import { limits } from "../values/limits.ts";
 import {
   hasDotSegment,
   type JsonTemplate,
   parseTemplate,
   type Template,
-} from "../workflow/templates.ts";
+} from "../plans/templates.ts";
 import type { Path } from "./faults.ts";
 import type { Payload } from "./schema.ts";
 import type { Survey } from "./survey.ts";
@@ -19,7 +19,7 @@ type HookConfig = NonNullable<
 >[string]["onBefore"][number];
 
 /** What the hooks of one endpoint share. */
-export interface HookContext {
+export interface HookSettings {
   readonly survey: Survey;
   /** Names that `{{record.<field>}}` may have. */
   readonly fields: readonly string[];
@@ -27,7 +27,7 @@ export interface HookContext {
 
 /** Null, and faults, when the hook can never be called. `path` is where it stands. */
 export function hookOf(
-  context: HookContext,
+  context: HookSettings,
   hook: HookConfig,
   { when, index, path }: { when: string; index: number; path: Path },
 ): StatusHook | null {
@@ -59,7 +59,7 @@ export function hookOf(
 }
 
 /** Null, and a fault, unless the configuration alone says who is called and the rest is a URL. */
-function urlOf(context: HookContext, { url, method }: HookConfig, path: Path): Template | null {
+function urlOf(context: HookSettings, { url, method }: HookConfig, path: Path): Template | null {
   const template = templateOf(context, url, path);
   if (template === null) return null;
   const isOwn = url.startsWith("/");
@@ -149,7 +149,7 @@ function checkHeaders(survey: Survey, headers: Readonly<Record<string, string>>,
 }
 
 /** Null, and a fault, for a variable that there is not. */
-function templateOf({ survey, fields }: HookContext, text: string, path: Path): Template | null {
+function templateOf({ survey, fields }: HookSettings, text: string, path: Path): Template | null {
   const parsed = parseTemplate(text, fields);
   if (parsed.ok) return parsed.template;
   survey.fault(path, {
@@ -161,7 +161,7 @@ function templateOf({ survey, fields }: HookContext, text: string, path: Path): 
   return null;
 }
 
-function jsonTemplateOf(context: HookContext, value: unknown, path: Path): JsonTemplate {
+function jsonTemplateOf(context: HookSettings, value: unknown, path: Path): JsonTemplate {
   if (typeof value === "string")
     return { kind: "text", template: templateOf(context, value, path) ?? [] };
   if (Array.isArray(value)) {

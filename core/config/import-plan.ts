@@ -1,7 +1,7 @@
 /** What import takes from a file and does with it: `importConfig`, compiled. Called by `compile.ts`. */
-import type { Column, Columns, Table } from "../column.ts";
-import type { ImportLookup, ImportPlan, WritePlan } from "../entity.ts";
-import { headingKey } from "../jobs/import-columns.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
+import { headingKey } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Payload } from "./schema.ts";

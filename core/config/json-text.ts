@@ -3,7 +3,7 @@
  * on every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number
  * with more digits than a double keeps. Used by `document.ts`.
  */
-import { ExactNumber, parseJson } from "../json.ts";
+import { ExactNumber, parseJson } from "../values/json.ts";
 import { formatPath, type Path } from "./faults.ts";
 
 export interface JsonText {

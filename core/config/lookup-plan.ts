@@ -1,6 +1,6 @@
 /** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
-import { type Column, type Columns, derivedColumn } from "../column.ts";
-import type { LookupPlan, ReadPlan } from "../entity.ts";
+import { type Column, type Columns, derivedColumn } from "../values/column.ts";
+import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import type { Survey } from "./survey.ts";

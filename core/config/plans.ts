@@ -4,12 +4,12 @@
  * fault there, which then stands in the survey.
  */
 import { switchedOn } from "../actions.ts";
-import { compareDecimals, normalDecimal } from "../decimal.ts";
-import type { Column, Columns, Source, Table } from "../column.ts";
-import type { AdjustField, AdjustPlan, AuditColumns } from "../entity.ts";
-import { AppError } from "../errors.ts";
-import { allOf, sourceOf, type Condition } from "../statement.ts";
-import { parseWhere } from "../lists/where.ts";
+import { compareDecimals, normalDecimal } from "../values/decimal.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { AdjustField, AdjustPlan, AuditColumns } from "../plans/entity.ts";
+import { AppError } from "../values/errors.ts";
+import { allOf, sourceOf, type Condition } from "../query/statement.ts";
+import { parseWhere } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";

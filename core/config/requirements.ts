@@ -2,10 +2,10 @@
  * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
  * finds what it needs. Called by `compile.ts` for every endpoint; all that is missing becomes a fault.
  */
-import type { Requirement } from "../action.ts";
+import type { Requirement } from "../calls/action.ts";
 import { switchedOn } from "../actions.ts";
-import type { Columns, Table } from "../column.ts";
-import type { WritePlan } from "../entity.ts";
+import type { Columns, Table } from "../values/column.ts";
+import type { WritePlan } from "../plans/entity.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";

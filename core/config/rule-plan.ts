@@ -2,7 +2,7 @@
  * fieldValidation -> the rules that `core/rules/` runs, and what they tell of columns that the database itself
  * leaves open: how many decimals a number keeps, whether a loosely stored column holds decimals or booleans.
  */
-import type { Column, Columns } from "../column.ts";
+import type { Column, Columns } from "../values/column.ts";
 import { fieldRules, ruleFaults, ruleNames } from "../rules/field-rules.ts";
 import type { FieldRule, MessageName, RuleName, RuleValues } from "../rules/rule-definition.ts";
 import { columnTypes, ruleTypes } from "../values/column-types.ts";

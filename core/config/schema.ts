@@ -3,7 +3,7 @@
  * it is checked. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
  */
 import { z } from "zod";
-import { eventNames } from "../hook.ts";
+import { eventNames } from "../plans/hook.ts";
 import { actionNames } from "../actions.ts";
 import { ruleSchema } from "./rule-schema.ts";
 

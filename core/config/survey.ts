@@ -3,16 +3,16 @@
  * columns and queries are resolved here and nowhere else, so that each unknown one is a fault with its place and
  * "did you mean". Made by `compile.ts` for every endpoint.
  */
-import type { Column, Columns, Table } from "../column.ts";
-import type { RequestSettings } from "../entity.ts";
-import { AppError } from "../errors.ts";
-import type { Catalog } from "../ports.ts";
-import type { Computation } from "../statement.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { RequestSettings } from "../plans/entity.ts";
+import { AppError } from "../values/errors.ts";
+import type { Catalog } from "../plans/ports.ts";
+import type { Computation } from "../query/statement.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt } from "./document.ts";
 import type { Fault, Path } from "./faults.ts";
-import { singleStatement } from "./query-text.ts";
-import type { EndpointConfig, ProjectConfig } from "./read.ts";
+import { singleStatement } from "../query/query-text.ts";
+import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import type { Payload } from "./schema.ts";
 
 export interface Survey {

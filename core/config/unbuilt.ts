@@ -4,7 +4,7 @@
  */
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";
-import type { ProjectConfig } from "./read.ts";
+import type { ProjectConfig } from "./read-config.ts";
 import type { Survey } from "./survey.ts";
 
 const unavailable =

@@ -4,12 +4,12 @@
  * every endpoint.
  */
 import { switchedOn } from "../actions.ts";
-import type { Column, Columns, Table } from "../column.ts";
-import type { ReadPlan, StatusHook, WorkflowPlan, WritePlan } from "../entity.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { ReadPlan, StatusHook, WorkflowPlan, WritePlan } from "../plans/entity.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
-import { type HookContext, hookOf } from "./hook-plan.ts";
+import { type HookSettings, hookOf } from "./hook-plan.ts";
 import { forEverybody } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -115,7 +115,7 @@ function transitionsOf(survey: Survey, isStatus: IsStatus): WorkflowPlan["transi
   return new Map(Object.entries(config));
 }
 
-function hooksOf(context: HookContext, isStatus: IsStatus): WorkflowPlan["hooks"] {
+function hooksOf(context: HookSettings, isStatus: IsStatus): WorkflowPlan["hooks"] {
   const { survey } = context;
   const { hooks = {}, transitions } = survey.payload.workflow ?? {};
   const reachable = transitions && new Set(Object.values(transitions).flat());

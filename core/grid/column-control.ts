@@ -2,15 +2,15 @@
  * What the extension ColumnControl adds to `columns` of the grid's request, a search and a list of values for each column
  * -> a Condition. The library sends both for every column on every draw, so an empty one is the rule.
  */
-import type { Column } from "../column.ts";
-import { invalidPayload } from "../errors.ts";
-import { isObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { allOf, type Condition } from "../statement.ts";
+import type { Column } from "../values/column.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { allOf, type Condition } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { partsOf } from "../values/formats.ts";
 import { conditionOf, isSelected, matches, type Test } from "./criterion.ts";
-import { isBlank, membersOf, type Sent } from "./parameters.ts";
+import { isBlank, membersOf, type Sent } from "./grid-parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
 /** Null when nothing filters. What is no field, or not searchable, is passed over. Rejects with Invalid payload. */

@@ -3,12 +3,12 @@
  * the browser, where a missing value is an empty text: texts are found whatever their case, and the opposite of a test
  * is true of nulls. Used by `search-builder.ts`, `search-panes.ts` and `column-control.ts`.
  */
-import type { Column } from "../column.ts";
+import type { Column } from "../values/column.ts";
 import { isDate } from "../values/formats.ts";
-import type { Comparison, Condition } from "../statement.ts";
-import { comparand, parseWhere } from "../lists/where.ts";
+import type { Comparison, Condition } from "../query/statement.ts";
+import { comparand, parseWhere } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { asPayload, isBlank, textOf } from "./parameters.ts";
+import { asPayload, isBlank, searchText } from "./grid-parameters.ts";
 
 /** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */
 export type Test =
@@ -35,7 +35,9 @@ export function conditionOf(
   test: Test,
   sent: readonly unknown[],
 ): Condition | null {
-  const values = Array.from({ length: valuesTaken(test) }, (_, at) => worded(column, sent[at]));
+  const values = Array.from({ length: valuesTaken(test) }, (_, at) =>
+    inColumnForm(column, sent[at]),
+  );
   if (values.some(isBlank)) return null;
   const [value] = values;
   switch (test) {
@@ -67,7 +69,9 @@ export function conditionOf(
 
 /** Whether the field has one of the values; an empty one stands for all fields without a value. Rejects like conditionOf. */
 export function isSelected(column: Column, values: readonly unknown[]): Condition {
-  const filled = values.filter((value) => !isBlank(value)).map((value) => worded(column, value));
+  const filled = values
+    .filter((value) => !isBlank(value))
+    .map((value) => inColumnForm(column, value));
   const members: Condition[] = [];
   if (filled.length > 0) members.push(inWhere(column, "IN", filled));
   if (filled.length < values.length) members.push(isEmpty(column));
@@ -145,12 +149,12 @@ function inOrder(column: Column, [first, second]: readonly unknown[]): [unknown,
 }
 
 /** The value as its column's type takes it. */
-const worded = ({ type }: Column, value: unknown): unknown =>
+const inColumnForm = ({ type }: Column, value: unknown): unknown =>
   typeof value === "string" ? columnTypes[type].fromFilter(value) : value;
 
 /** `%`, `_` and the backslash stand for themselves. */
 function patternOf(test: Test, value: unknown): string {
-  const text = textOf(value, "A value to search for").replace(/[\\%_]/g, "\\$&");
+  const text = searchText(value, "A value to search for").replace(/[\\%_]/g, "\\$&");
   const isOpenBefore = test.endsWith("contains") || test.endsWith("ends");
   const isOpenBehind = test.endsWith("contains") || test.endsWith("starts");
   return `${isOpenBefore ? "%" : ""}${text}${isOpenBehind ? "%" : ""}`;

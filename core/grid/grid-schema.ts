@@ -2,12 +2,12 @@
  * Requests and answers of the grid as JSON Schemas of one entity. The library and its extensions send much that is about the page alone, so
  * requests are open to further members. In a form each value comes as its text, and an empty text stands for nothing.
  */
-import type { Entity, GridPlan } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { closedObject } from "../json-shapes.ts";
-import { limits } from "../limits.ts";
+import type { Entity, GridPlan } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
-import { recordSchema } from "../writes/record-schema.ts";
+import { recordSchema } from "../lists/shown-schema.ts";
 import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */

@@ -1,11 +1,11 @@
 /** The values that a field has, for the lists that the grid's extensions offer: at most `limits.gridOptionsMax`, in order. */
-import { resultOf } from "../lists/aggregate.ts";
-import type { Column, Source } from "../column.ts";
-import type { GridPlan } from "../entity.ts";
-import { limits } from "../limits.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Json } from "../json.ts";
-import type { Condition, Output } from "../statement.ts";
+import { resultOf } from "../query/aggregate-results.ts";
+import type { Column, Source } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import { limits } from "../values/limits.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Json } from "../values/json.ts";
+import type { Condition, Output } from "../query/statement.ts";
 
 export interface Option {
   readonly label: string;
@@ -19,7 +19,7 @@ export type CountValues = (
 ) => Promise<ReadonlyMap<string | null, number>>;
 
 /** For one request: the values of all rows are looked up once, however many lists offer them. */
-export function createCountValues(queries: Reading, { source }: GridPlan): CountValues {
+export function createCountValues(queries: ReadQueries, { source }: GridPlan): CountValues {
   const known = new Map<Column, ReturnType<CountValues>>();
   return (column, where) => {
     if (where !== null) return countValues(queries, { source, column, where });
@@ -45,7 +45,7 @@ export async function optionsOf(
 }
 
 async function countValues(
-  queries: Reading,
+  queries: ReadQueries,
   { source, column, where }: { source: Source; column: Column; where: Condition | null },
 ): Promise<ReadonlyMap<string | null, number>> {
   const value: Output = {

@@ -5,17 +5,17 @@
  * `searchBuilder`) must name a field. Called by `actions/datatables.ts`.
  */
 import { type CountMode, parseCountMode } from "../lists/count.ts";
-import type { Column, Columns } from "../column.ts";
-import type { GridPlan } from "../entity.ts";
-import { invalidPayload } from "../errors.ts";
-import { isObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { parseSort } from "../lists/sort.ts";
-import { allOf, type Condition, type Sort } from "../statement.ts";
-import { parseWhere } from "../lists/where.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { parseSort } from "../query/sort.ts";
+import { allOf, type Condition, type Sort } from "../query/statement.ts";
+import { parseWhere } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { parseColumnControl } from "./column-control.ts";
-import { asPayload, listOf, type Sent, wholeNumber } from "./parameters.ts";
+import { asPayload, listOf, type Sent, wholeParameter } from "./grid-parameters.ts";
 import { parseSearchBuilder } from "./search-builder.ts";
 import { type Panes, parsePanes, selectionOf } from "./search-panes.ts";
 import { parseSearch } from "./search.ts";
@@ -49,7 +49,7 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
   const panes = parsePanes(body, plan);
   return {
     draw: parseDraw(body),
-    start: wholeNumber(body, "start", { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
+    start: wholeParameter(body, "start", { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
     length: parseLength(body, plan),
     count: asPayload(() => parseCountMode(body["count"])),
     filter: allOf(rest, selectionOf(panes)),
@@ -62,15 +62,15 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
 /** Rejects what is not a whole number: the page compares it with its own counter. */
 export function parseDraw(body: Sent): number {
   const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number;
-  return wholeNumber(body, "draw", { min, max, otherwise: 0 });
+  return wholeParameter(body, "draw", { min, max, otherwise: 0 });
 }
 
 /** -1 is the library's word for all rows; where the configuration wants it so, all are as many as there may be. */
 function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   const otherwise = limits.gridLengthDefault;
   if (!clampsLength)
-    return wholeNumber(body, "length", { min: 1, max: limits.gridLengthMax, otherwise });
-  const length = wholeNumber(body, "length", { min: -1, max: Infinity, otherwise });
+    return wholeParameter(body, "length", { min: 1, max: limits.gridLengthMax, otherwise });
+  const length = wholeParameter(body, "length", { min: -1, max: Infinity, otherwise });
   if (length === 0) throw invalidPayload("length must be -1, or a whole number from 1");
   return length === -1 ? limits.gridLengthMax : Math.min(length, limits.gridLengthMax);
 }
@@ -93,7 +93,7 @@ function orderOf(value: unknown, plan: GridPlan, sent: readonly SentColumn[]): S
   const byPosition = sent.length > 0 ? [] : [...plan.columns.values()];
   return listOf(value, "order").flatMap((one): Sort[] => {
     if (!isObject(one)) throw invalidPayload("order must be an array of {column, dir}");
-    const index = wholeNumber(one, "column", { min: 0, max: Number.MAX_SAFE_INTEGER });
+    const index = wholeParameter(one, "column", { min: 0, max: Number.MAX_SAFE_INTEGER });
     const dir = one["dir"] ?? "asc";
     if (typeof dir !== "string" || !/^(asc|desc)?$/i.test(dir)) {
       throw invalidPayload("The dir of order must be asc or desc");

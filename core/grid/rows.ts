@@ -2,9 +2,9 @@
  * The rows of the page as the library reads them: a field `a.b` is what it looks for as `b` within `a`, so a row must be
  * nested that way; and `DT_RowId` becomes the id of the row's element.
  */
-import type { GridPlan } from "../entity.ts";
-import type { Json } from "../json.ts";
-import type { Row } from "../ports.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import type { Json } from "../values/json.ts";
+import type { Row } from "../plans/ports.ts";
 
 export function shownRows(rows: Row[], { nestedNames, rowId }: GridPlan): Row[] {
   if (nestedNames.size === 0 && rowId === null) return rows;

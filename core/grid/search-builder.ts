@@ -3,14 +3,14 @@
  * its field by `origData`. Unlike what the library says of columns, this is a filter that somebody asked for: a field that
  * there is not is refused, and only what is not finished is passed over.
  */
-import type { Columns } from "../column.ts";
-import { invalidPayload } from "../errors.ts";
-import { isObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import type { Condition } from "../statement.ts";
-import { columnOf } from "../lists/where.ts";
+import type { Columns } from "../values/column.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import type { Condition } from "../query/statement.ts";
+import { columnOf } from "../query/where.ts";
 import { conditionOf, type Test } from "./criterion.ts";
-import { isBlank, listOf, membersOf, type Sent } from "./parameters.ts";
+import { isBlank, listOf, membersOf, type Sent } from "./grid-parameters.ts";
 
 /** Null when nothing filters. Rejects with Invalid payload, or with Invalid field for an unknown column. */
 export function parseSearchBuilder(value: unknown, columns: Columns): Condition | null {

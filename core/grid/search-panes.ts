@@ -3,14 +3,14 @@
  * AND. Each answer carries the options of all panes that the configuration names, with two counts: `total` of all
  * rows, and `count` of those that the request leaves, which is looked up only where the page shows it.
  */
-import type { Column } from "../column.ts";
-import type { GridPlan } from "../entity.ts";
-import { invalidPayload } from "../errors.ts";
-import { limits } from "../limits.ts";
-import { allOf, type Condition } from "../statement.ts";
+import type { Column } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import { allOf, type Condition } from "../query/statement.ts";
 import { isSelected } from "./criterion.ts";
 import type { CountValues } from "./options.ts";
-import { isFalse, isTrue, membersOf, type Sent } from "./parameters.ts";
+import { isFalse, isTrue, membersOf, type Sent } from "./grid-parameters.ts";
 
 export interface Panes {
   /** The condition of each pane in which something is selected. */

@@ -1,12 +1,12 @@
 /** The grid's own searches: over all columns, in single ones, and those that the page keeps on. A row must match all of them. */
-import type { Column } from "../column.ts";
-import type { GridPlan } from "../entity.ts";
-import { invalidPayload } from "../errors.ts";
-import { isObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { allOf, type Condition } from "../statement.ts";
-import { columnOf } from "../lists/where.ts";
-import { type Sent, textOf } from "./parameters.ts";
+import type { Column } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { allOf, type Condition } from "../query/statement.ts";
+import { columnOf } from "../query/where.ts";
+import { type Sent, searchText } from "./grid-parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
 /** Null when nothing is searched. Rejects with Invalid payload, or Invalid field for an unknown searchBy. */
@@ -29,7 +29,7 @@ export function parseSearch(
   const terms = fixedTerms(body["search"]).map((term) => anyOf(everywhere, term));
   for (const { column, isSearchable, search } of sent) {
     if (column === null || !isSearchable) continue;
-    const value = isObject(search) ? textOf(search["value"], "A column's search value") : "";
+    const value = isObject(search) ? searchText(search["value"], "A column's search value") : "";
     for (const term of [value, ...fixedTerms(search)]) {
       if (term !== "") terms.push(anyOf([column], term));
     }
@@ -46,9 +46,9 @@ function globalSearch(body: Sent): string {
   const search = body["search"] ?? {};
   if (!isObject(search)) throw invalidPayload("search must be an object with a value");
   const texts = [
-    textOf(search["value"], "search.value"),
-    textOf(body["searchValue"], "searchValue"),
-    textOf(body["search_value"], "search_value"),
+    searchText(search["value"], "search.value"),
+    searchText(body["searchValue"], "searchValue"),
+    searchText(body["search_value"], "search_value"),
   ];
   return texts.find((text) => text !== "") ?? "";
 }
@@ -60,7 +60,7 @@ function fixedTerms(search: unknown): string[] {
   return fixed.flatMap((one: unknown) => {
     const term = isObject(one) ? one["term"] : undefined;
     if (typeof term !== "string" && typeof term !== "number") return [];
-    return term === "" || term === "function" ? [] : [textOf(term, "A fixed search")];
+    return term === "" || term === "function" ? [] : [searchText(term, "A fixed search")];
   });
 }
 

@@ -1,9 +1,9 @@
 /** `columns` of the grid's request: what the library says of each of its columns, with the field that the column shows. */
-import type { Column, Columns } from "../column.ts";
-import { invalidPayload } from "../errors.ts";
-import { isObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { isFalse, listOf } from "./parameters.ts";
+import type { Column, Columns } from "../values/column.ts";
+import { invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { isFalse, listOf } from "./grid-parameters.ts";
 
 export interface SentColumn {
   /** Null where the grid shows something that is no field of ours. */

@@ -1,16 +1,14 @@
 /**
  * What the columns of an uploaded sheet are for, by their headings, and how its rows are shown.
  */
-import { closest } from "../closest.ts";
-import type { Column } from "../column.ts";
-import type { ImportLookup, ImportPlan } from "../entity.ts";
-import { invalidFile } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Json } from "../json.ts";
-import type { Cell } from "../ports.ts";
-
-/** Case and outer blanks of a heading do not count. */
-export const headingKey = (heading: string): string => heading.trim().toLowerCase();
+import { headingKey } from "../values/text.ts";
+import { closest } from "../values/closest.ts";
+import type { Column } from "../values/column.ts";
+import type { ImportLookup, ImportPlan } from "../plans/entity.ts";
+import { invalidFile } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { Json } from "../values/json.ts";
+import type { Cell } from "../plans/ports.ts";
 
 /** A column of the sheet that the import reads. */
 export interface FileColumn {

@@ -2,10 +2,10 @@
  * What commits leave in the table `rowgate_jobs`, in the very transaction that stored their rows: its row is there exactly when the rows
  * are. Whatever a queue believes, this is the truth.
  */
-import type { Table } from "../column.ts";
+import type { Table } from "../values/column.ts";
 import type { Queries } from "../callers/session.ts";
-import type { Json } from "../json.ts";
-import { equals, sourceOf } from "../statement.ts";
+import type { Json } from "../values/json.ts";
+import { equals, sourceOf } from "../query/statement.ts";
 
 const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {
   const column = ledger.columns.get(name);

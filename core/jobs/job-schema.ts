@@ -1,8 +1,8 @@
 /** What requests and answers say of jobs and their files, as JSON Schemas; the same for every entity. */
-import type { JsonSchema } from "../json-schema.ts";
-import { closedObject, wholeObject } from "../json-shapes.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { closedObject, wholeObject } from "../values/json-shapes.ts";
 import { exportMediaTypes } from "../lists/export-list.ts";
-import type { JobKind } from "../ports.ts";
+import type { JobKind } from "../plans/ports.ts";
 
 export const workbookMediaType = exportMediaTypes.xlsx;
 

@@ -3,21 +3,21 @@
  * and caller; for everybody else its id is as unknown as one that nobody ever gave. `ports.ts` says what a job is, `jobs/` keeps
  * and runs them.
  */
-import { type Caller, identityOf, nobody } from "../callers/caller.ts";
-import type { Entity } from "../entity.ts";
-import { AppError, notFound } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Json } from "../json.ts";
+import { type Caller, identityOf, nobody } from "../plans/caller.ts";
+import type { Entity } from "../plans/entity.ts";
+import { AppError, notFound } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { Json } from "../values/json.ts";
 import type {
   Files,
   Job,
   JobKind,
   JobProgress,
   JobRecord,
-  NewId,
   Queue,
   Workbooks,
-} from "../ports.ts";
+} from "../plans/ports.ts";
+import type { NewId } from "../values/clock.ts";
 
 /** Whom a job or an upload belongs to. */
 export interface Owner {
@@ -143,7 +143,7 @@ export const progressOf = ({ processed, total }: JobProgress): Record<string, nu
 });
 
 /** A member of what a job was asked for, or gave; null when it is no such text. */
-export function textOf(object: Json, name: string): string | null {
+export function textMember(object: Json, name: string): string | null {
   if (typeof object !== "object" || object === null || Array.isArray(object)) return null;
   const value = object[name];
   return typeof value === "string" ? value : null;

@@ -2,10 +2,10 @@
  * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
  * belongs to its project, endpoint and caller, and is kept as long as other files.
  */
-import { identityOf } from "../callers/caller.ts";
-import { notFound } from "../errors.ts";
+import { identityOf } from "../plans/caller.ts";
+import { notFound } from "../values/errors.ts";
 import type { Owner, ProjectJobs } from "./jobs.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../values/json.ts";
 
 interface UploadDescription {
   readonly endpoint: string;

@@ -2,13 +2,13 @@
  * Requests and answers of aggregate as JSON Schemas of one entity. What the request itself names, its aliases and the tables that it
  * joins, is known only as a text: `having` and `sort_columns` take aliases, and no two members of an answer have the same name.
  */
-import type { Column, Columns } from "../column.ts";
-import type { AggregatePlan } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { anyOf, closedObject, wholeObject } from "../json-shapes.ts";
-import { limits } from "../limits.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { AggregatePlan } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { anyOf, closedObject, wholeObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 import { canJoin } from "./joins.ts";
-import { functionNames, aliasForm, takesType } from "./aggregate.ts";
+import { functionNames, aliasForm, takesType } from "../query/aggregate-results.ts";
 import { sortTermsSchema } from "./list-schema.ts";
 import {
   equalitiesSchema,

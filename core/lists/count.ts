@@ -1,9 +1,9 @@
 /**
  * How a list counts the rows behind its pages: exactly, by the planner's estimate, or not at all. Called by the actions that paginate.
  */
-import { invalidParameter } from "../errors.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Count } from "../statement.ts";
+import { invalidParameter } from "../values/errors.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Count } from "../query/statement.ts";
 
 export const countModes = ["exact", "estimated", "none"] as const;
 export type CountMode = (typeof countModes)[number];
@@ -23,7 +23,7 @@ export function parseCountMode(value: unknown): CountMode {
 
 /** Counts as the mode says; where the engine has no estimate, exactly. `none` runs no statement. */
 export async function countRows(
-  queries: Reading,
+  queries: ReadQueries,
   count: Count,
   mode: CountMode,
 ): Promise<RowCount> {

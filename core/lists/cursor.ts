@@ -3,14 +3,14 @@
  * meanwhile. It holds the row's marks (`Column.markOf`) in the columns of the sort, because the JSON form of a value may have lost digits that
  * decide the order. It is no secret and grants nothing: scope and filter are those of the request that brings it. Used by read.
  */
-import { type Column, derivedColumn } from "../column.ts";
-import { AppError, invalidParameter } from "../errors.ts";
+import { type Column, derivedColumn } from "../values/column.ts";
+import { AppError, invalidParameter } from "../values/errors.ts";
 import { fromBase64, toBase64 } from "../values/formats.ts";
-import { hashOf } from "../hash.ts";
-import { limits } from "../limits.ts";
+import { hashOf } from "../values/hash.ts";
+import { limits } from "../values/limits.ts";
 import { parsePerPage } from "./page.ts";
-import type { Row } from "../ports.ts";
-import { allOf, type Condition, type Select, type Sort } from "../statement.ts";
+import type { Row } from "../plans/ports.ts";
+import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 /** What decides which rows a list has and in which order; a cursor of one list is refused by all others. */

@@ -2,13 +2,13 @@
  * The client's request for an export -> what the job reads and writes. `parseExport` runs twice: when the request comes, so that its faults
  * are answered at once, and in the job, which has the request as the client wrote it. Called by `actions/export.ts` and `jobs/export.ts`.
  */
-import type { ExportPlan } from "../entity.ts";
-import { invalidParameter } from "../errors.ts";
-import { ExactNumber, isObject, type Json } from "../json.ts";
+import type { ExportPlan } from "../plans/entity.ts";
+import { invalidParameter } from "../values/errors.ts";
+import { ExactNumber, isObject, type Json } from "../values/json.ts";
 
-import { parseSort } from "./sort.ts";
-import { allOf, type Select } from "../statement.ts";
-import { parseWhere } from "./where.ts";
+import { parseSort } from "../query/sort.ts";
+import { allOf, type Select } from "../query/statement.ts";
+import { parseWhere } from "../query/where.ts";
 
 export const exportFormats = ["xlsx", "csv", "jsonl"] as const;
 export type ExportFormatName = (typeof exportFormats)[number];

@@ -3,11 +3,11 @@
  * is only looked up: among the joins that the configuration declares, and among the tables of the project's other entities with the
  * columns that those show. Used by `actions/aggregate.ts`.
  */
-import type { Column, Columns } from "../column.ts";
-import type { AggregatePlan, DeclaredJoin } from "../entity.ts";
-import { validationError } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Join } from "../statement.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { AggregatePlan, DeclaredJoin } from "../plans/entity.ts";
+import { validationError } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { Join } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 export interface Joined {

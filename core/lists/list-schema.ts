@@ -1,8 +1,8 @@
 /** What `select`, `sort_columns`, the search and the paging of a list take, and the `pagination` of its answer, as JSON Schemas. */
-import type { Columns } from "../column.ts";
-import { anyOf, closedObject } from "../json-shapes.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { limits } from "../limits.ts";
+import type { Columns } from "../values/column.ts";
+import { anyOf, closedObject } from "../values/json-shapes.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { limits } from "../values/limits.ts";
 import { countModes } from "./count.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { nameSchema, patternSchema } from "./where-schema.ts";

@@ -1,12 +1,12 @@
 /** Requests and answers of lookup as JSON Schemas of one entity. */
 import { columnTypes } from "../values/column-types.ts";
 import { comparedSchema } from "../values/schemas.ts";
-import type { Entity, LookupPlan } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { closedObject } from "../json-shapes.ts";
-import { limits } from "../limits.ts";
+import type { Entity, LookupPlan } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
-import { shownMembers } from "../writes/record-schema.ts";
+import { shownMembers } from "./shown-schema.ts";
 import { equalitiesSchema, nameSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */

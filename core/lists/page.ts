@@ -1,7 +1,7 @@
 /** The page or the limit that a list asks for, and the `pagination` that an answer carries. */
 import type { RowCount } from "./count.ts";
-import { invalidParameter } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { invalidParameter } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
 
 /** `page` null: the list is not paginated, `size` is its limit. */
 export interface Page {

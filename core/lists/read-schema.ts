@@ -1,9 +1,9 @@
 /** Requests of read, first and export, and what the lists answer, as JSON Schemas of one entity. */
-import type { Entity, ExportPlan, ReadPlan } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { absent, closedObject } from "../json-shapes.ts";
-import { limits } from "../limits.ts";
-import { selectedRecordSchema } from "../writes/record-schema.ts";
+import type { Entity, ExportPlan, ReadPlan } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { absent, closedObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
+import { selectedRecordSchema } from "./shown-schema.ts";
 import { exportFormats } from "./export-list.ts";
 import {
   countModeSchema,

@@ -2,12 +2,12 @@
  * What the parsers of `where.ts` take, as JSON Schemas of one entity: which column may be named, with which operator, and which values
  * each takes. Columns whose values have the same form share a branch.
  */
-import type { Column, Columns } from "../column.ts";
+import type { Column, Columns } from "../values/column.ts";
 import { comparedSchema } from "../values/schemas.ts";
-import { anyOf, closedObject } from "../json-shapes.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { limits } from "../limits.ts";
-import { type Operand, operatorsWith } from "./where.ts";
+import { anyOf, closedObject } from "../values/json-shapes.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { limits } from "../values/limits.ts";
+import { type Operand, operatorsWith } from "../query/where.ts";
 
 /** read's tree of conditions and groups, or null. At most `limits.whereConditionsMax` conditions in all, which a schema cannot count. */
 export const whereSchema = (columns: Columns): JsonSchema => treeSchema(conditionSchema(columns));

@@ -1,14 +1,19 @@
 /** The parts that the bodies of lock/acquire, lock/release and lock/status share: which records they mean, and by which token. */
-import type { Call } from "../action.ts";
-import type { Columns } from "../column.ts";
-import type { Entity } from "../entity.ts";
-import { invalidParameter, invalidPayload } from "../errors.ts";
-import { ExactNumber, isObject, type Json } from "../json.ts";
-import { limits } from "../limits.ts";
+import type { Columns } from "../values/column.ts";
+import type { Entity } from "../plans/entity.ts";
+import { invalidParameter, invalidPayload } from "../values/errors.ts";
+import { ExactNumber, isObject, type Json } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
 import { resourceOf } from "./lock-names.ts";
 import type { LockKey } from "./locks.ts";
 
-import { columnOf, comparand } from "../lists/where.ts";
+import { columnOf, comparand } from "../query/where.ts";
+
+/** Of a call, what names the records. */
+interface Asked {
+  readonly body: Record<string, unknown>;
+  readonly entity: Entity;
+}
 
 /** What the lock actions need: the columns that a key may name. */
 export interface LockPlan {
@@ -24,7 +29,7 @@ export function lockPlan({ write, read }: Entity): LockPlan | null {
  * `lock_keys` of the body, each record once. Rejects with Invalid payload (shape, number of keys), Invalid field (unknown
  * column) or Invalid parameter (a value that names no record, or another resource than the endpoint of the path).
  */
-export function lockKeysOf({ body, entity }: Call, { columns }: LockPlan): LockKey[] {
+export function lockKeysOf({ body, entity }: Asked, { columns }: LockPlan): LockKey[] {
   if (body["resource"] !== undefined && body["resource"] !== entity.name)
     throw invalidParameter(`resource must be "${entity.name}" here, or left out`);
   const shape = `lock_keys must be an array of 1 to ${limits.lockKeysMax} objects {key, value}`;

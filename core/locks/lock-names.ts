@@ -2,10 +2,10 @@
  * How a lock is called in its store. Two requests that mean the same record must make the same name, whatever they sent and
  * through whichever endpoint. Record locks (of one write) and resource locks (of lock/acquire) never share a name.
  */
-import type { Column, Table } from "../column.ts";
-import type { Entity } from "../entity.ts";
+import type { Column, Table } from "../values/column.ts";
+import type { Entity } from "../plans/entity.ts";
 import { toBase64 } from "../values/formats.ts";
-import type { Scalar } from "../statement.ts";
+import type { Scalar } from "../values/scalar.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 export type LockKind = "record" | "resource";

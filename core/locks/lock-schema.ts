@@ -1,8 +1,8 @@
 /** Bodies and answers of the lock actions as JSON Schemas of one entity. */
-import type { Entity } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { anyOf, closedObject, wholeObject } from "../json-shapes.ts";
-import { limits } from "../limits.ts";
+import type { Entity } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { anyOf, closedObject, wholeObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 import { alike } from "../lists/where-schema.ts";
 import type { LockPlan } from "./lock-keys.ts";
 

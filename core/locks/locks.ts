@@ -3,14 +3,15 @@
  * records; a resource lock is taken by a client with lock/acquire and lasts until it is given back or its time is over.
  * `core/dispatch.ts` opens a `RequestLocks` for every request and closes it; the writing actions call `guardWrite`.
  */
-import { AppError, unavailable } from "../errors.ts";
-import type { WritePlan } from "../entity.ts";
-import { limits } from "../limits.ts";
+import { AppError, unavailable } from "../values/errors.ts";
+import type { WritePlan } from "../plans/entity.ts";
+import { limits } from "../values/limits.ts";
 import { type LockKind, lockName, type Locked, tableResource } from "./lock-names.ts";
-import type { Json } from "../json.ts";
-import type { LockHolder, LockOutcome, LockState, LockStore, Log, NewId } from "../ports.ts";
+import type { Json } from "../values/json.ts";
+import type { LockHolder, LockOutcome, LockState, LockStore, Log } from "../plans/ports.ts";
+import type { NewId } from "../values/clock.ts";
 import { createRecordLocks } from "./record-locks.ts";
-import type { Scalar } from "../statement.ts";
+import type { Scalar } from "../values/scalar.ts";
 import { showBytes } from "../values/bytes-type.ts";
 import { showInteger } from "../values/integer-type.ts";
 

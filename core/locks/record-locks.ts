@@ -2,7 +2,8 @@
  * The record locks of one request: one token for all of them, and a timer that keeps them on while the request runs. Made by
  * `core/locks/locks.ts`.
  */
-import type { LockOutcome, LockStore, Log, NewId } from "../ports.ts";
+import type { LockOutcome, LockStore, Log } from "../plans/ports.ts";
+import type { NewId } from "../values/clock.ts";
 
 export interface RecordLocks {
   /** All of the names or none; rejects as the store does. */

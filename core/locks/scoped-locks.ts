@@ -3,18 +3,19 @@
  * no lock tells of a foreign record.
  */
 import type { Scope } from "../callers/scope.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Column, Source } from "../column.ts";
-import type { Entity, WritePlan } from "../entity.ts";
-import { limits } from "../limits.ts";
-import { comparand } from "../lists/where.ts";
-import { type Condition, equals, type Scalar, sourceOf } from "../statement.ts";
-import { noSuchRecord } from "../writes/record.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Column, Source } from "../values/column.ts";
+import type { Entity, WritePlan } from "../plans/entity.ts";
+import { limits } from "../values/limits.ts";
+import { comparand } from "../query/where.ts";
+import { type Condition, equals, sourceOf } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { noSuchRecord } from "../values/errors.ts";
 import type { LockKey, RequestLocks } from "./locks.ts";
 
 interface Seeing {
   /** Of the caller. */
-  readonly session: Reading;
+  readonly session: ReadQueries;
   readonly scope: Scope;
   readonly entity: Entity;
 }

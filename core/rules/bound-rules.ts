@@ -1,7 +1,7 @@
 /** `min` and `max`: bounds of numbers, dates or times. */
 import { z } from "zod";
-import { compareDecimals, normalDecimal } from "../decimal.ts";
-import { anything, type JsonSchema } from "../json-schema.ts";
+import { compareDecimals, normalDecimal } from "../values/decimal.ts";
+import { anything, type JsonSchema } from "../values/json-schema.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { momentOf, readTimestamp } from "../values/formats.ts";
 import { exactNumber } from "../values/numbers.ts";

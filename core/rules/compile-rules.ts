@@ -3,11 +3,11 @@
  * that is wrong with it at once: per field the default and transforms, then the rules, then the column itself; in the
  * end the comparisons between fields. Names are looked up as the body's own properties only.
  */
-import type { Column, Columns } from "../column.ts";
-import type { FieldErrors } from "../errors.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import type { Clock } from "../ports.ts";
-import type { Scalar } from "../statement.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { FieldErrors } from "../values/errors.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import type { Clock } from "../values/clock.ts";
+import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { momentOf } from "../values/formats.ts";

@@ -2,7 +2,7 @@
  * Every rule of `fieldValidation`. A new one is its value in `RuleValues`, an object, and a line here: the schema of the
  * files, the check at start, the check of bodies and the JSON Schema of fields follow. Tests run in this order, and so do the messages.
  */
-import { anything, type JsonSchema } from "../json-schema.ts";
+import { anything, type JsonSchema } from "../values/json-schema.ts";
 import { max, min } from "./bound-rules.ts";
 import { maxItems, minItems, uniqueItems } from "./item-rules.ts";
 import { integer, negative, positive, precision, scale } from "./number-rules.ts";

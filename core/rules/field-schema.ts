@@ -3,8 +3,8 @@
  * this says what is taken; forms that are converted first (a number as text, blanks that `trim` cuts off) may be taken although
  * the schema refuses them, and what JSON Schema has no words for (digits behind the point, another field) is not in it.
  */
-import type { Column } from "../column.ts";
-import { type JsonSchema, narrowed, orNull } from "../json-schema.ts";
+import type { Column } from "../values/column.ts";
+import { type JsonSchema, narrowed, orNull } from "../values/json-schema.ts";
 import { acceptedSchema } from "../values/schemas.ts";
 import { bareColumn, prepareField } from "./field.ts";
 import { keywordsOf, ruleNames } from "./field-rules.ts";

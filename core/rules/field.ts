@@ -1,5 +1,5 @@
 /** A column with what its rules do, sorted by the steps of the check. Made once for each field of an entity. */
-import type { Column } from "../column.ts";
+import type { Column } from "../values/column.ts";
 import { effectOf, ruleNames } from "./field-rules.ts";
 import type { Effect, FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
 

@@ -1,6 +1,6 @@
 /** Rules for lists. They look at the value as it was sent. */
 import { z } from "zod";
-import { anything } from "../json-schema.ts";
+import { anything } from "../values/json-schema.ts";
 import { type Effect, isAbove, noFault, type RuleDefinition } from "./rule-definition.ts";
 
 const testOf = (message: string, holds: (items: unknown[]) => boolean): Effect => ({

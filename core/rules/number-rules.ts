@@ -1,8 +1,8 @@
 /** Rules for numbers, also for those that stand in a text. They look at canonical digits. */
 import { z } from "zod";
-import { anything } from "../json-schema.ts";
-import { digitsOf, normalDecimal } from "../decimal.ts";
-import type { Scalar } from "../statement.ts";
+import { anything } from "../values/json-schema.ts";
+import { digitsOf, normalDecimal } from "../values/decimal.ts";
+import type { Scalar } from "../values/scalar.ts";
 import {
   type Effect,
   isAbove,

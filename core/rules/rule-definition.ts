@@ -3,10 +3,10 @@
  * follow the schema of the configuration files, the check at start, what happens to a body, and the JSON Schema of the field.
  */
 import type { z } from "zod";
-import type { Column, ColumnType } from "../column.ts";
-import { anything, type JsonSchema } from "../json-schema.ts";
-import type { Json } from "../json.ts";
-import type { Scalar } from "../statement.ts";
+import type { Column, ColumnType } from "../values/column.ts";
+import { anything, type JsonSchema } from "../values/json-schema.ts";
+import type { Json } from "../values/json.ts";
+import type { Scalar } from "../values/scalar.ts";
 
 export type RuleFormat = "email" | "phone" | "url" | "uuid";
 

@@ -1,8 +1,8 @@
 /** Rules for texts. They look at a value of any other type as its text. */
 import { z } from "zod";
-import { anything } from "../json-schema.ts";
-import { limits } from "../limits.ts";
-import { characterCount, isLonger } from "../text.ts";
+import { anything } from "../values/json-schema.ts";
+import { limits } from "../values/limits.ts";
+import { characterCount, isLonger } from "../values/text.ts";
 import {
   type Effect,
   isAbove,

@@ -1,8 +1,8 @@
 /** Rules for fields of every type: whether there is a value, which ones, and in which form. */
 import { z } from "zod";
-import { anything } from "../json-schema.ts";
-import type { Json } from "../json.ts";
-import type { Scalar } from "../statement.ts";
+import { anything } from "../values/json-schema.ts";
+import type { Json } from "../values/json.ts";
+import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
 import {

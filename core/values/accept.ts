@@ -3,7 +3,7 @@
  * column cannot hold exactly is refused, never changed. The way back is beside the types (`showInteger`, `showDate` …);
  * the engines in `db/` decode what their drivers give with it.
  */
-import type { Column } from "../column.ts";
+import type { Column } from "./column.ts";
 import { columnTypes } from "./column-types.ts";
 import { type Accepted, accepted } from "./type-definition.ts";
 

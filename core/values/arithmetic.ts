@@ -1,5 +1,5 @@
 /** What is asked of columns of numbers, whichever type they have. */
-import type { Column } from "../column.ts";
+import type { Column } from "./column.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Arithmetic } from "./type-definition.ts";
 

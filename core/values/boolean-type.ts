@@ -1,5 +1,5 @@
 /** True and false; 1, 0 and the four as text mean the same. */
-import type { Column } from "../column.ts";
+import type { Column } from "./column.ts";
 import {
   type Accepted,
   accepted,

@@ -1,7 +1,7 @@
 /** Bytes, as base64. */
-import type { Column } from "../column.ts";
+import type { Column } from "./column.ts";
 import { fromBase64, toBase64 } from "./formats.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import {
   type Accepted,
   accepted,

@@ -1,5 +1,5 @@
 /** Every type of column, each with all that there is to say of it. A new one is a file beside this, and a line here. */
-import type { ColumnType } from "../column.ts";
+import type { ColumnType } from "./column.ts";
 import { booleanType } from "./boolean-type.ts";
 import { bytesType } from "./bytes-type.ts";
 import { dateType } from "./date-type.ts";

@@ -1,8 +1,8 @@
 /** Decimals: numbers of which every digit is kept. */
-import type { Column } from "../column.ts";
-import { compareDecimals, digitsFault, normalDecimal } from "../decimal.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import type { Scalar } from "../statement.ts";
+import type { Column } from "./column.ts";
+import { compareDecimals, digitsFault, normalDecimal } from "./decimal.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { Scalar } from "./scalar.ts";
 import { showFloat } from "./float-type.ts";
 import {
   boundsOf,

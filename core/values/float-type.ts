@@ -1,6 +1,6 @@
 /** Floating point numbers of 64 or 32 bits. What they would change is refused. */
-import type { Column } from "../column.ts";
-import { normalDecimal } from "../decimal.ts";
+import type { Column } from "./column.ts";
+import { normalDecimal } from "./decimal.ts";
 import { doubleDigits, jsonNumber, numberText, strictNumber, typedNumber } from "./numbers.ts";
 import {
   type Accepted,

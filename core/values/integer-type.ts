@@ -1,7 +1,7 @@
 /** Whole numbers of any size, within the range of their column. */
-import type { Column } from "../column.ts";
-import { normalDecimal } from "../decimal.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import type { Column } from "./column.ts";
+import { normalDecimal } from "./decimal.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { boundsOf, jsonNumber, strictNumber, typedNumber, wholeText } from "./numbers.ts";
 import {
   type Accepted,

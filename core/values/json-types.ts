@@ -1,7 +1,7 @@
 /** JSON values of any form, and arrays: both go to the database as JSON text. */
-import { normalDecimal } from "../decimal.ts";
-import { ExactNumber, type Json, parseJson } from "../json.ts";
-import { textFault } from "../text.ts";
+import { normalDecimal } from "./decimal.ts";
+import { ExactNumber, type Json, parseJson } from "./json.ts";
+import { textFault } from "./text.ts";
 import {
   type Accepted,
   accepted,

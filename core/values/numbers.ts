@@ -1,7 +1,7 @@
 /** What the three types of numbers share: digits of JSON numbers, limits as JSON Schema, and what people type. */
-import { normalDecimal } from "../decimal.ts";
-import { ExactNumber } from "../json.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { normalDecimal } from "./decimal.ts";
+import { ExactNumber } from "./json.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { StrictForm } from "./type-definition.ts";
 
 /** Canonical digits of a JSON number; null for all else and for numbers beyond every column. */

@@ -2,8 +2,8 @@
  * The values of a column as JSON Schema (2020-12). What a database allows to be stored by others and JSON cannot say (NaN,
  * infinite dates, MySQL's zero date) is shown as null, which these schemas do not mention.
  */
-import type { Column } from "../column.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
+import type { Column } from "./column.ts";
+import { type JsonSchema, orNull } from "./json-schema.ts";
 import { unlimited } from "./accept.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Decimals } from "./type-definition.ts";

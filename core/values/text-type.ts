@@ -1,9 +1,9 @@
 /** Texts: what `text` columns take. Enumerated types are texts with labels. */
-import type { Column } from "../column.ts";
-import { ExactNumber } from "../json.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import type { Scalar } from "../statement.ts";
-import { isLonger, textFault, utf8Length } from "../text.ts";
+import type { Column } from "./column.ts";
+import { ExactNumber } from "./json.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { Scalar } from "./scalar.ts";
+import { isLonger, textFault, utf8Length } from "./text.ts";
 import {
   type Accepted,
   accepted,

@@ -1,5 +1,5 @@
 /** Moments, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
-import type { Column } from "../column.ts";
+import type { Column } from "./column.ts";
 import { readTimestamp, timestampText } from "./formats.ts";
 import {
   type Accepted,

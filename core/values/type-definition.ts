@@ -2,10 +2,10 @@
  * What there is to say of a type of column. Each type is one object of this form (`column-types.ts` has them all), and
  * whoever treats types differently asks that object: no other file of core lists types.
  */
-import type { Column, ColumnType } from "../column.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import type { Json } from "../json.ts";
-import type { Scalar } from "../statement.ts";
+import type { Column, ColumnType } from "./column.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { Json } from "./json.ts";
+import type { Scalar } from "./scalar.ts";
 
 /** A value in the form of its column, or a plain sentence about what it must be, to stand under the field's name. */
 export type Accepted =

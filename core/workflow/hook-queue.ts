@@ -2,8 +2,8 @@
  * Queues in which calls that nobody waits for outlive the process, and what becomes of a call that failed. `jobs/queue` has one in
  * files and one over BullMQ; calls that are kept in memory alone (`app/outbound/background.ts`) count their tries in the same way.
  */
-import { limits } from "../limits.ts";
-import type { HookCall, Log } from "../ports.ts";
+import { limits } from "../values/limits.ts";
+import type { HookCall, Log } from "../plans/ports.ts";
 
 /** Why a call was not made. */
 export interface HookFailure {

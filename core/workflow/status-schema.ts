@@ -1,9 +1,10 @@
 /** Bodies and answers of change-status and next-statuses as JSON Schemas of one entity. */
-import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
-import { type JsonSchema, orNull } from "../json-schema.ts";
-import { absent, closedObject, wholeObject } from "../json-shapes.ts";
-import { keySchema, recordSchema, writtenSchema } from "../writes/record-schema.ts";
-import type { JsonTemplate, Template } from "./templates.ts";
+import type { Entity, StatusHook, WorkflowPlan } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { absent, closedObject, wholeObject } from "../values/json-shapes.ts";
+import { keySchema, writtenSchema } from "../records/record-schema.ts";
+import { recordSchema } from "../lists/shown-schema.ts";
+import type { JsonTemplate, Template } from "../plans/templates.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
 
 const text: JsonSchema = { type: "string" };

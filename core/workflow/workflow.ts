@@ -3,16 +3,18 @@
  * change. Blocking hooks are called here, inside the transaction; the others are only collected, for `core/dispatch.ts` to start
  * once the change is there for everybody to see.
  */
-import type { Call } from "../action.ts";
-import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
-import { AppError, unavailable } from "../errors.ts";
-import { limits } from "../limits.ts";
-import type { Reading } from "../callers/session.ts";
-import type { Json } from "../json.ts";
-import type { HookCall, OutboundRequest, Row } from "../ports.ts";
-import { keyOf, noSuchRecord, recordPlan, type RecordPlan } from "../writes/record.ts";
-import { equals, type Scalar, sourceOf } from "../statement.ts";
-import { fillJson, fillUrl, type TemplateValues } from "./templates.ts";
+import type { Call } from "../calls/action.ts";
+import type { Entity, StatusHook, WorkflowPlan } from "../plans/entity.ts";
+import { AppError, noSuchRecord, unavailable } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { ReadQueries } from "../callers/session.ts";
+import type { Json } from "../values/json.ts";
+import type { HookCall, OutboundRequest, Row } from "../plans/ports.ts";
+import { keyOf, recordPlan, type RecordPlan } from "../records/record.ts";
+
+import { equals, sourceOf } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
 
 export interface WorkflowNeeds extends RecordPlan {
   readonly workflow: WorkflowPlan;
@@ -31,7 +33,7 @@ export function keyOrIdOf(call: Call, { write: { key } }: WorkflowNeeds): Scalar
 }
 
 /** A record as the table has it. */
-export interface Found {
+export interface FoundRecord {
   readonly id: Json;
   /** As transitions name it; null where the record has none. */
   readonly status: string | null;
@@ -43,8 +45,8 @@ export interface Found {
 export async function findRecord(
   call: Call,
   { write, workflow }: WorkflowNeeds,
-  { queries, keyValue, lock }: { queries: Reading; keyValue: Scalar; lock: boolean },
-): Promise<Found> {
+  { queries, keyValue, lock }: { queries: ReadQueries; keyValue: Scalar; lock: boolean },
+): Promise<FoundRecord> {
   const row = await queries.one({
     kind: "select",
     source: sourceOf(write.table),

@@ -2,10 +2,10 @@
  * From what an engine makes of a driver's error to the AppError that core and clients see. No text of the driver, no SQL
  * and no value gets into a message; the driver's error goes along as `cause`, for the log. Called by `db.ts`.
  */
-import type { Column, Table } from "../../core/column.ts";
-import { AppError, type FieldErrors, unavailable } from "../../core/errors.ts";
-import { formulaFaults } from "../../core/writes/formula.ts";
-import type { Statement } from "../../core/statement.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import { AppError, type FieldErrors, unavailable } from "../../core/values/errors.ts";
+import { formulaFaults } from "../../core/query/formula.ts";
+import type { Statement } from "../../core/query/statement.ts";
 import type { Failure } from "../engines/engine.ts";
 
 /** The error that a statement ends with. `statement` null: the failure came at a commit or while reading the catalog. */

@@ -1,6 +1,6 @@
 /** What a deadlock or a serialization failure leads to: the same work runs again, a few times. Called by `db.ts`. */
-import { limits } from "../../core/limits.ts";
-import type { Log } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Log } from "../../core/plans/ports.ts";
 
 /** The deadlock or serialization failure of a transaction that may run again; its cause is what the caller gets to see. */
 export class Conflict extends Error {}

@@ -3,11 +3,18 @@
  * the session's deadline, and give it back; whatever runs over time loses its connection. Engines that cannot answer the
  * rows that they wrote are read back by `queries.ts`. Made by `open.ts`.
  */
-import type { Table } from "../../core/column.ts";
-import { AppError, unavailable } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { Catalog, Db, DbSession, DbTransaction, LedgerName, Log } from "../../core/ports.ts";
-import type { Statement } from "../../core/statement.ts";
+import type { Table } from "../../core/values/column.ts";
+import { AppError, unavailable } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type {
+  Catalog,
+  Db,
+  DbSession,
+  DbTransaction,
+  LedgerName,
+  Log,
+} from "../../core/plans/ports.ts";
+import type { Statement } from "../../core/query/statement.ts";
 import { type Compile, type Compiled, createCompiler, decoderOf } from "../statements/compile.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { Conflict, createRetry } from "./conflict.ts";

@@ -2,8 +2,8 @@
  * The tables in which jobs leave their results and requests their answers: found, or made when first needed. Whoever may not create tables
  * can have them made by somebody else; `createLedger` of the engines says how they look. Called by `db.ts`.
  */
-import type { Table } from "../../core/column.ts";
-import { unavailable } from "../../core/errors.ts";
+import type { Table } from "../../core/values/column.ts";
+import { unavailable } from "../../core/values/errors.ts";
 
 /**
  * Asks once, and again only after a failure. `make` runs `text`, the statement that creates the table. Rejects with `unavailable` when

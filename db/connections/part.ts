@@ -1,5 +1,5 @@
 /** A part of a transaction that can be undone alone, by a savepoint, which all engines have in the same words. Called by `db.ts`. */
-import type { DbTransaction } from "../../core/ports.ts";
+import type { DbTransaction } from "../../core/plans/ports.ts";
 
 const name = "rowgate_part";
 

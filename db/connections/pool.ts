@@ -3,8 +3,8 @@
  * bounded in time and in number. `db.ts` has one pool for reading, one for writing where the engine has a single
  * writer, and one for streams.
  */
-import { unavailable } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
+import { unavailable } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
 import { createDeadlines, type Deadlines } from "./deadlines.ts";
 import type { Connection } from "../engines/engine.ts";
 

@@ -3,9 +3,9 @@
  * (MySQL), they are read in the same transaction: after an INSERT or UPDATE, before a DELETE. Called by `db.ts`, for single
  * statements and inside a transaction.
  */
-import type { Column, Table } from "../../core/column.ts";
-import { AppError } from "../../core/errors.ts";
-import type { DbQueries, Row } from "../../core/ports.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { DbQueries, Row } from "../../core/plans/ports.ts";
 import {
   type Aggregate,
   type Ask,
@@ -15,13 +15,13 @@ import {
   equals,
   type Insert,
   type Native,
-  type Scalar,
   type Select,
   sourceOf,
   type Statement,
   type UpdateMany,
   type UpdateOne,
-} from "../../core/statement.ts";
+} from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Dialect } from "../statements/dialect.ts";

@@ -2,8 +2,8 @@
  * Reading many rows in batches, on connections of their own, so that a long read keeps no short statement waiting: alone, or with a count
  * of the same moment. What these share with all other statements comes from `db.ts`, which makes this.
  */
-import type { DbQueries, DbSnapshot, Row } from "../../core/ports.ts";
-import type { Count, Select, Statement } from "../../core/statement.ts";
+import type { DbQueries, DbSnapshot, Row } from "../../core/plans/ports.ts";
+import type { Count, Select, Statement } from "../../core/query/statement.ts";
 import type { Compiled } from "../statements/compile.ts";
 import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";

@@ -2,9 +2,9 @@
  * The complete list of what PostgreSQL, MySQL/MariaDB and SQLite disagree on. Each engine is one folder that implements
  * `Engine`; `db.ts`, `compile.ts` and `pool.ts` are written once, over these two interfaces.
  */
-import type { Column, Table } from "../../core/column.ts";
-import type { LedgerName } from "../../core/ports.ts";
-import type { Computation } from "../../core/statement.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import type { LedgerName } from "../../core/plans/ports.ts";
+import type { Computation } from "../../core/query/statement.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
 import type { Dialect, RawRow } from "../statements/dialect.ts";
 

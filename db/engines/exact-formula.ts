@@ -1,11 +1,11 @@
 /**
- * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/writes/formula.ts`), and the
+ * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/query/formula.ts`), and the
  * quotient is rounded by cutting whole numbers, because no two engines keep the same digits of one. Called by their dialects.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../core/column.ts";
-import { fractionOf, placesOf } from "../../core/writes/formula.ts";
-import type { Formula, Term } from "../../core/writes/formula-tree.ts";
+import type { Column } from "../../core/values/column.ts";
+import { fractionOf, scaleOfResult } from "../../core/query/formula.ts";
+import type { Formula, Term } from "../../core/query/formula-tree.ts";
 import type { FindOperand } from "../statements/dialect.ts";
 
 /** The words of one engine. */
@@ -31,7 +31,7 @@ export function printFormula(
     return words.exact(column, name);
   };
   const fraction = fractionOf(formula.root);
-  const places = placesOf(target, fraction);
+  const places = scaleOfResult(target, fraction);
   const above = print(fraction.numerator);
   if (fraction.denominator === null)
     return places === null ? above : sql`round(${above}, ${sql.raw(String(places))})`;

@@ -3,8 +3,8 @@
  * `value-forms.ts`), so that a new type of column does not compile before every engine has said what it does with it.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
-import type { Column, ColumnType } from "../../core/column.ts";
-import type { Scalar } from "../../core/statement.ts";
+import type { Column, ColumnType } from "../../core/values/column.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Decimals } from "../../core/values/type-definition.ts";
 import type { Decode, Dialect } from "../statements/dialect.ts";
 

@@ -2,11 +2,11 @@
  * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
  * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
  */
-import { type Column, derivedColumn } from "../../core/column.ts";
-import { invalidParameter } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { Row } from "../../core/ports.ts";
-import type { Native, Statement } from "../../core/statement.ts";
+import { type Column, derivedColumn } from "../../core/values/column.ts";
+import { invalidParameter } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Row } from "../../core/plans/ports.ts";
+import type { Native, Statement } from "../../core/query/statement.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";

@@ -3,10 +3,11 @@
  * statements are compiled over it without knowing which one it is.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../core/column.ts";
-import type { Json } from "../../core/json.ts";
-import type { AggregateFunction, Scalar } from "../../core/statement.ts";
-import type { Formula } from "../../core/writes/formula-tree.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { AggregateFunction } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+import type { Formula } from "../../core/query/formula-tree.ts";
 
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;

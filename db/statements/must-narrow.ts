@@ -1,5 +1,5 @@
 /** Keeps a DELETE from taking every row of a table. Called before one is run, by `queries.ts`, and when one is printed. */
-import type { Condition, Delete } from "../../core/statement.ts";
+import type { Condition, Delete } from "../../core/query/statement.ts";
 
 /** Refuses to delete every row of a table: an empty condition is a mistake, never a wish. */
 export function mustNarrow({ where }: Delete): void {

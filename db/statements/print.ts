@@ -3,8 +3,8 @@
  * value is a parameter. Called by `compile.ts`, once per shape of statement.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column, Source } from "../../core/column.ts";
-import { AppError } from "../../core/errors.ts";
+import type { Column, Source } from "../../core/values/column.ts";
+import { AppError } from "../../core/values/errors.ts";
 import type {
   Aggregate,
   Ask,
@@ -16,17 +16,24 @@ import type {
   Estimate,
   Insert,
   Join,
-  Scalar,
   Select,
   Sort,
   UpdateMany,
   UpdateOne,
-} from "../../core/statement.ts";
+} from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { mustNarrow } from "./must-narrow.ts";
 import { bareQuery, from, tableName } from "./source.ts";
 import type { Dialect } from "./dialect.ts";
-import { deltaOf, isAscii, isFirstRow, literalPattern, paddedCount } from "./shape.ts";
-import type { Printable, Shape } from "./shape.ts";
+import {
+  deltaOf,
+  isAscii,
+  isFirstRow,
+  literalPattern,
+  paddedCount,
+  type Printable,
+  type Shape,
+} from "./shape.ts";
 
 /** A text with what it takes to run it with other values. */
 export interface Printed {

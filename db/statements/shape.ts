@@ -3,8 +3,8 @@
  * values in the order of this walk. `compile.ts` keeps printed texts by shape, because printing costs more than a
  * read by key. The walk of `print.ts` visits the values in the same order and checks that it does.
  */
-import type { Column, Source, Table } from "../../core/column.ts";
-import type { Formula } from "../../core/writes/formula-tree.ts";
+import type { Column, Source, Table } from "../../core/values/column.ts";
+import type { Formula } from "../../core/query/formula-tree.ts";
 import type {
   Aggregate,
   Assignment,
@@ -12,11 +12,11 @@ import type {
   Condition,
   ParameterQuery,
   Native,
-  Scalar,
   Sort,
   Statement,
   UpdateMany,
-} from "../../core/statement.ts";
+} from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 
 export interface Shape {

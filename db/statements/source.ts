@@ -1,6 +1,6 @@
 /** Where rows are read from and written to, as SQL: tables with their schema, and the operator's own queries. Used by `print.ts`. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Source } from "../../core/column.ts";
+import type { Source } from "../../core/values/column.ts";
 
 /** The operator's text without the semicolon that may end it. */
 export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");

@@ -2,15 +2,15 @@
  * The export job: rows from one snapshot of the database, through a writer of `workbook/`, into a file, without ever holding more than a
  * few batches. Each run writes a file of its own; the one that completes the job names the file that counts.
  */
-import type { ExportPlan } from "../../core/entity.ts";
-import { notFound } from "../../core/errors.ts";
+import type { ExportPlan } from "../../core/plans/entity.ts";
+import { notFound } from "../../core/values/errors.ts";
 import {
   exportMediaTypes,
   type ExportFormatName,
   parseExport,
 } from "../../core/lists/export-list.ts";
-import type { Json } from "../../core/json.ts";
-import type { Row, Run } from "../../core/ports.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Row, Run } from "../../core/plans/ports.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { readAhead } from "../job/read-ahead.ts";
 import { createTable } from "../workbook/create-table.ts";

@@ -2,9 +2,9 @@
  * core's `Files` in a bucket of an S3-compatible service, which shows an object only when it is whole. Service and workers on any number of
  * machines may share it. Needs `fetch` and Web Crypto alone.
  */
-import { notFound, unavailable } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { FileInfo, Files } from "../../core/ports.ts";
+import { notFound, unavailable } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { FileInfo, Files } from "../../core/plans/ports.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";
 import { elementsIn, textIn } from "./bucket/answers.ts";

@@ -1,6 +1,6 @@
 /** Removes files that are kept no longer. Runs wherever jobs run: in a worker, or in a service without Redis. */
-import { limits } from "../../core/limits.ts";
-import type { Files, Log } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Files, Log } from "../../core/plans/ports.ts";
 
 /** What is removed, and when. */
 export interface CleanUpOptions {

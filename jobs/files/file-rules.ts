@@ -1,5 +1,5 @@
 /** What holds for files wherever they are kept: their names, and their largest size. */
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/values/errors.ts";
 
 const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 

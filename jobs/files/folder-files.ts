@@ -6,9 +6,9 @@ import { constants } from "node:fs";
 import { mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
-import { notFound, unavailable } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { FileInfo, Files } from "../../core/ports.ts";
+import { notFound, unavailable } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { FileInfo, Files } from "../../core/plans/ports.ts";
 import { checkedKey, limitedBytes } from "./file-rules.ts";
 
 const partialFolder = ".partial";

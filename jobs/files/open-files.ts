@@ -1,7 +1,7 @@
 /** Opens the place where files are kept, by STORAGE_URL. */
 import { resolve } from "node:path";
-import { AppError } from "../../core/errors.ts";
-import type { Files, Log } from "../../core/ports.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { Files, Log } from "../../core/plans/ports.ts";
 import type { Storage } from "../../core/jobs/storage-url.ts";
 import { createFolderFiles } from "./folder-files.ts";
 

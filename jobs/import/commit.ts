@@ -2,14 +2,14 @@
  * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
  * again, one transaction counts: the others wait at the ledger, and find what the first one left.
  */
-import type { ImportPlan } from "../../core/entity.ts";
-import { AppError } from "../../core/errors.ts";
+import type { ImportPlan } from "../../core/plans/entity.ts";
+import { AppError } from "../../core/values/errors.ts";
 import { claimJob, findJobResult, storeJobResult } from "../../core/jobs/job-ledger.ts";
 import { past } from "../../core/callers/scoped-session.ts";
 import type { Transaction } from "../../core/callers/session.ts";
-import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/ports.ts";
-import type { Table } from "../../core/column.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Run } from "../../core/plans/ports.ts";
+import type { Table } from "../../core/values/column.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";

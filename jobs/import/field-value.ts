@@ -2,9 +2,9 @@
  * From a cell to what the rules take for its column: spreadsheets have four kinds of values, and people write the rest as they see it.
  * What is not obvious stays as it is, so that the rules refuse it with their own words.
  */
-import type { Column } from "../../core/column.ts";
-import { headingKey } from "../../core/jobs/import-columns.ts";
-import type { Cell } from "../../core/ports.ts";
+import type { Column } from "../../core/values/column.ts";
+import { headingKey } from "../../core/values/text.ts";
+import type { Cell } from "../../core/plans/ports.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 
 /** Undefined: the cell is empty. `words`: texts that stand for true and false, in lower case. */

@@ -2,10 +2,11 @@
  * Finds the rows of a table by the values of some columns, for many values at once.
  * What counts as equal is the database's matter: where its collation ignores case, `ACME` finds `Acme`.
  */
-import type { Column, Source } from "../../core/column.ts";
+import type { Column, Source } from "../../core/values/column.ts";
 import type { Queries } from "../../core/callers/session.ts";
-import type { Row } from "../../core/ports.ts";
-import { allOf, type Condition, equals, type Scalar } from "../../core/statement.ts";
+import type { Row } from "../../core/plans/ports.ts";
+import { allOf, type Condition, equals } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 
 /** Which rows are looked for, and what of them is read. */

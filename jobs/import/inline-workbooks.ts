@@ -2,8 +2,8 @@
  * core's `Workbooks` where there are no threads: an upload is looked through beside the request that brought it, with the reader's own limits on
  * everything that a file can make large, and an end to its time.
  */
-import { invalidFile } from "../../core/errors.ts";
-import type { Files, Workbooks } from "../../core/ports.ts";
+import { invalidFile } from "../../core/values/errors.ts";
+import type { Files, Workbooks } from "../../core/plans/ports.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import { inspect } from "./inspect.ts";

@@ -4,8 +4,9 @@
  */
 import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/callers/session.ts";
-import type { Row } from "../../core/ports.ts";
-import { type Scalar, sourceOf } from "../../core/statement.ts";
+import type { Row } from "../../core/plans/ports.ts";
+import { sourceOf } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { findRows, type Key, keyText, scalarOf } from "./find-rows.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";

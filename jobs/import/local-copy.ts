@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import type { Files } from "../../core/ports.ts";
+import type { Files } from "../../core/plans/ports.ts";
 
 /** The copy is there while `work` runs. Rejects with `notFound` when there is no such upload any more. */
 export async function withLocalCopy<T>(

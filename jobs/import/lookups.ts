@@ -1,12 +1,13 @@
 /** From the names in a file to the keys that they stand for, a batch of rows at a time. */
-import type { ImportLookup } from "../../core/entity.ts";
-import { limits } from "../../core/limits.ts";
+import type { ImportLookup } from "../../core/plans/entity.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Queries } from "../../core/callers/session.ts";
-import type { Json } from "../../core/json.ts";
-import type { Cell } from "../../core/ports.ts";
-import { type Scalar, sourceOf } from "../../core/statement.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Cell } from "../../core/plans/ports.ts";
+import { sourceOf } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
-import { mayHold } from "../../core/lists/where.ts";
+import { mayHold } from "../../core/query/where.ts";
 import { findRows, keyText } from "./find-rows.ts";
 
 /** What a name stands for. */

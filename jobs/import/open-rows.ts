@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { startThread } from "../thread/start-thread.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";

@@ -3,9 +3,9 @@
  * run's own name, as lists of errors may be long.
  */
 import { shownRow } from "../../core/jobs/import-columns.ts";
-import { limits } from "../../core/limits.ts";
-import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Run } from "../../core/plans/ports.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows } from "./rejected-rows.ts";

@@ -1,6 +1,6 @@
 /** How long an upload may be read while its client waits. */
-import { invalidFile } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
+import { invalidFile } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 
 /** The outcome of `reading`; rejects with `invalidFile` after `limits.uploadReadMs`. */

@@ -1,7 +1,7 @@
 /** The rows that a job rejects, as a workbook with a column that says why; it grows while the job runs. Called by `preview.ts` and `commit.ts`. */
 import { shownCell } from "../../core/jobs/import-columns.ts";
-import type { Json } from "../../core/json.ts";
-import type { Cell, Files } from "../../core/ports.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Cell, Files } from "../../core/plans/ports.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch } from "../workbook/table-column.ts";
 

@@ -1,10 +1,10 @@
 /** A row of a file on its way to a verdict: what a client would have sent in its place, and what is wrong with its cells. */
-import type { Column } from "../../core/column.ts";
-import type { Entity, ImportPlan } from "../../core/entity.ts";
-import type { FieldErrors } from "../../core/errors.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
+import type { FieldErrors } from "../../core/values/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import type { Cell } from "../../core/ports.ts";
-import type { Scalar } from "../../core/statement.ts";
+import type { Cell } from "../../core/plans/ports.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { fieldValue } from "./field-value.ts";
 import type { Key } from "./find-rows.ts";
 import type { Names } from "./lookups.ts";

@@ -2,11 +2,11 @@
  * What is to become of one row of a file, once it is known which record it means: its values run through the entity's rules as in create
  * and update.
  */
-import type { Column } from "../../core/column.ts";
-import type { FieldErrors } from "../../core/errors.ts";
-import type { NewId } from "../../core/ports.ts";
-import type { Scalar } from "../../core/statement.ts";
-import { newKey } from "../../core/writes/record.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { FieldErrors } from "../../core/values/errors.ts";
+import type { NewId } from "../../core/values/clock.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+import { newKey } from "../../core/records/record.ts";
 import { addErrors, type Case, type CaseOptions } from "./row-case.ts";
 
 /** What is to become of a row. */

@@ -2,24 +2,26 @@
  * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
  * handler refuses it, or leaves data that the rules refuse, that row alone is undone.
  */
-import type { Caller } from "../../core/callers/caller.ts";
-import type { Column } from "../../core/column.ts";
-import type { Entity, ImportPlan } from "../../core/entity.ts";
-import { AppError, unavailable, validationFailed } from "../../core/errors.ts";
-import { type Handled, runAfter, runBefore } from "../../core/writes/events.ts";
-import { limits } from "../../core/limits.ts";
+import type { Caller } from "../../core/plans/caller.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
+import { AppError, noSuchRecord, unavailable, validationFailed } from "../../core/values/errors.ts";
+import { type Handled, runAfter, runBefore } from "../../core/records/events.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Queries, Transaction } from "../../core/callers/session.ts";
-import type { Clock, Log, NewId } from "../../core/ports.ts";
+import type { Log } from "../../core/plans/ports.ts";
+import type { Clock, NewId } from "../../core/values/clock.ts";
 import {
   insertOf,
   lockRecord,
-  noSuchRecord,
   readBack,
   type RecordPlan,
   recordPlan,
   updateAudit,
-} from "../../core/writes/record.ts";
-import type { Assignment, Scalar } from "../../core/statement.ts";
+} from "../../core/records/record.ts";
+
+import type { Assignment } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { ChangedRow, NewRow } from "./row-verdict.ts";

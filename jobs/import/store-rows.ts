@@ -2,13 +2,13 @@
  * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Rows whose event has
  * handlers are stored one by one (`store-handled.ts`).
  */
-import type { Column } from "../../core/column.ts";
-import { AppError } from "../../core/errors.ts";
-import { hasHandlers } from "../../core/writes/events.ts";
+import type { Column } from "../../core/values/column.ts";
+import { AppError } from "../../core/values/errors.ts";
+import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/callers/session.ts";
-import { createAudit, updateAudit } from "../../core/writes/record.ts";
-import type { Scalar } from "../../core/statement.ts";
+import { createAudit, updateAudit } from "../../core/records/record.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { Verdict } from "./row-verdict.ts";
 import type { RejectedRow } from "./rejected-rows.ts";

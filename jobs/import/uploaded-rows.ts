@@ -1,9 +1,9 @@
 /** An uploaded workbook as a job reads it: its columns, and its rows in batches. */
-import type { ImportPlan } from "../../core/entity.ts";
-import { AppError, invalidFile, notFound } from "../../core/errors.ts";
+import type { ImportPlan } from "../../core/plans/entity.ts";
+import { AppError, invalidFile, notFound } from "../../core/values/errors.ts";
 import { type FileColumn, readHeadings } from "../../core/jobs/import-columns.ts";
-import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/ports.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Run } from "../../core/plans/ports.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";

@@ -1,9 +1,9 @@
 /**
  * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file.
  */
-import { invalidFile } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { Files, Workbooks, WorkbookSketch } from "../../core/ports.ts";
+import { invalidFile } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Files, Workbooks, WorkbookSketch } from "../../core/plans/ports.ts";
 import { startThread } from "../thread/start-thread.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import type { Inspection } from "./inspect.ts";

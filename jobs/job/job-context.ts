@@ -1,10 +1,11 @@
 /** What a job gets beside its run: its project with databases and cache, its entity, and the files. */
-import type { ProjectCache } from "../../core/cache.ts";
+import type { ProjectCache } from "../../core/cache/cache.ts";
 import type { Access } from "../../core/callers/access.ts";
-import type { Caller } from "../../core/callers/caller.ts";
+import type { Caller } from "../../core/plans/caller.ts";
 import type { Session } from "../../core/callers/session.ts";
-import type { Entity } from "../../core/entity.ts";
-import type { Clock, Db, Files, Log, NewId } from "../../core/ports.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import type { Db, Files, Log } from "../../core/plans/ports.ts";
+import type { Clock, NewId } from "../../core/values/clock.ts";
 
 /** One project, as jobs see it. */
 export interface JobProject {

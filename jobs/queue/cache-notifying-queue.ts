@@ -2,8 +2,8 @@
  * core's `Queue` for a service that shares no cache with its workers, as they share no Redis: the cache of this process is told of a commit
  * before the service answers that it is completed.
  */
-import { limits } from "../../core/limits.ts";
-import type { Queue } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Queue } from "../../core/plans/ports.ts";
 
 /** Whose commits are told, and to whom. */
 export interface CacheNotifyingOptions {

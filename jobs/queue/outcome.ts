@@ -1,8 +1,8 @@
 /** What becomes of a job whose run failed, whatever queue it comes from. */
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/values/errors.ts";
 import { unknownError } from "../../core/jobs/jobs.ts";
-import { limits } from "../../core/limits.ts";
-import type { Job, Log } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Job, Log } from "../../core/plans/ports.ts";
 
 /** Why a run's signal is aborted. */
 export type EndReason = "cancelled" | "lost" | "stopping";

@@ -3,10 +3,10 @@
  * connections of its own; it begins with the first job and ends when there was none for a while.
  */
 import type { Worker } from "node:worker_threads";
-import { AppError } from "../../core/errors.ts";
-import { limits } from "../../core/limits.ts";
-import type { Json } from "../../core/json.ts";
-import type { Log, Run, RunJob } from "../../core/ports.ts";
+import { AppError } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Log, Run, RunJob } from "../../core/plans/ports.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { startThread } from "./start-thread.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";

@@ -1,7 +1,7 @@
 /** What a process and its thread of jobs say to each other; all of it survives being copied. */
-import type { ErrorKind } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import type { Job } from "../../core/ports.ts";
+import type { ErrorKind } from "../../core/values/errors.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Job } from "../../core/plans/ports.ts";
 
 /** What the thread is started with. */
 export interface ThreadStart {

@@ -2,7 +2,7 @@
  * A value as the XML of a cell. Nothing is ever a formula: a text stays a text, whatever it begins with. Numbers and dates that Excel would
  * show changed (more than 15 digits, days before March 1900) are written as text instead.
  */
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { type DatePattern, parseDatePattern } from "./date-pattern.ts";
 import { serialOf } from "./serial-date.ts";
 import { cellLengthMax, cutText, escapeText } from "./sheet-text.ts";

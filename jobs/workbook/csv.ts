@@ -5,7 +5,7 @@
  * A spreadsheet runs a text that begins with `=`, `+`, `-` or `@` as a formula. Such a text gets an apostrophe in front, except where
  * it is a number. That changes the text, which is why xlsx, where texts are safe as they are, is the better way to a spreadsheet.
  */
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { labelOf, patternOf } from "./cell-xml.ts";
 import { msOf } from "./serial-date.ts";
 import {

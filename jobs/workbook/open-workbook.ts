@@ -3,7 +3,7 @@
  * stream, with a limit on everything that a file can make large.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import { limits as serviceLimits } from "../../core/limits.ts";
+import { limits as serviceLimits } from "../../core/values/limits.ts";
 import { readDateStyles } from "./date-styles.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { readSharedStrings } from "./shared-strings.ts";

@@ -2,7 +2,7 @@
  * What the writers of tables (xlsx, csv, jsonl) have in common: columns, batches of rows, and the writer itself. The export job
  * speaks these types; `create-table.ts` picks the writer.
  */
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 
 /** A column of a table. */
 export interface TableColumn {

@@ -1,7 +1,7 @@
 /** From payload and catalog to the frozen entity: what it reads, writes, adjusts and adds. */
 import { describe, expect, test } from "vitest";
-import { singleStatement } from "../../core/config/query-text.ts";
-import type { Entity } from "../../core/entity.ts";
+import { singleStatement } from "../../core/query/query-text.ts";
+import type { Entity } from "../../core/plans/entity.ts";
 import { entityOf, filesOf, load, tables } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importFrom, readConfigFiles } from "../../app/config-files.ts";
-import { createLog } from "../../app/log.ts";
-import { checkConfig, ConfigError, openService } from "../../app/wire.ts";
-import { compileProject } from "../../core/config/compile.ts";
+import { importFrom, readConfigFiles } from "../../app/start/config-files.ts";
+import { createLog } from "../../app/start/log.ts";
+import { checkConfig, ConfigError, openService } from "../../app/start/wire.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
-import { readConfig } from "../../core/config/read.ts";
+import { readConfig } from "../../core/config/read-config.ts";
 import { catalog, filesOf, sentenceOf } from "./shop.ts";
 
 const modules: Readonly<Record<string, object>> = {

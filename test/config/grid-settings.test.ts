@@ -1,7 +1,7 @@
 /** The setting `datatables` of an endpoint: what it becomes, and what is refused with its place and a way out. */
 import { describe, expect, test } from "vitest";
-import { compileProject } from "../../core/config/compile.ts";
-import { readConfig } from "../../core/config/read.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
+import { readConfig } from "../../core/config/read-config.ts";
 import { column } from "../column.ts";
 import { catalog, filesOf, load } from "./shop.ts";
 

@@ -1,8 +1,8 @@
 /** Compilation against a real database: names, types and queries as SQLite itself reports them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compileProject } from "../../core/config/compile.ts";
-import { readConfig } from "../../core/config/read.ts";
-import type { Db } from "../../core/ports.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
+import { readConfig } from "../../core/config/read-config.ts";
+import type { Db } from "../../core/plans/ports.ts";
 import { openDb } from "../../db/open.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";

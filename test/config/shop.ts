@@ -1,11 +1,11 @@
 /** A made-up shop for the tests of the configuration: its tables as a catalog would report them, and ways to load files. */
-import { compileProject, type Compiled } from "../../core/config/compile.ts";
+import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
 import { sortFaults, type Fault } from "../../core/config/faults.ts";
-import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read.ts";
+import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read-config.ts";
 import { readDocument } from "../../core/config/document.ts";
 import { normaliseEndpoint } from "../../core/config/compat.ts";
-import type { Column, Table } from "../../core/column.ts";
-import type { Catalog } from "../../core/ports.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import type { Catalog } from "../../core/plans/ports.ts";
 import { column, columnsOf } from "../column.ts";
 
 const text = (name: string, given: Partial<Column> = {}): Column =>
@@ -123,7 +123,7 @@ export function filesOf(files: Record<string, unknown>): ConfigFiles {
 export async function load(
   files: ConfigFiles,
   env: Record<string, string> = {},
-): Promise<Compiled & { projects: ProjectConfig[] }> {
+): Promise<CompiledProject & { projects: ProjectConfig[] }> {
   const { projects, faults } = readConfig(files, env);
   const compiled = await Promise.all(projects.map((project) => compileProject(project, catalog)));
   return {

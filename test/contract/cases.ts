@@ -3,8 +3,8 @@
  * request id, and that an error tells nothing of what is underneath. `check` compares one answer with a row of a case table.
  */
 import { expect } from "vitest";
-import type { Json } from "../../core/json.ts";
-import type { Row } from "../../core/ports.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Row } from "../../core/plans/ports.ts";
 import type { Answer } from "./harness.ts";
 
 /** One row of a table of cases. A member that is left out is not compared. */

@@ -1,6 +1,6 @@
 /** The operator's handlers around change-status: what they get, what they may change, and their place among the hooks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import type { HookHandler } from "../../core/hook.ts";
+import type { HookHandler } from "../../core/plans/hook.ts";
 import { type HookServer, startHookServer } from "../hook-server.ts";
 import { check, checkEnvelope } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";

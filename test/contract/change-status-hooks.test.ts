@@ -1,6 +1,6 @@
 /** The hooks of change-status against a real server: what they hear and when, and that none can hold or forge a change. */
 import { describe, expect, test } from "vitest";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { check, instant } from "./cases.ts";
 import { hookTimeoutMs, inner, openHookedOrders, peers } from "./hooked-orders.ts";
 

@@ -3,7 +3,7 @@
  * object says and nothing else.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { ColumnType } from "../../core/column.ts";
+import type { ColumnType } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import { typeCases } from "../type-cases.ts";
 import { check, record, records } from "./cases.ts";

@@ -4,8 +4,8 @@ import { afterAll, expect, test, vi } from "vitest";
 import { check } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
 
-vi.mock("../../core/limits.ts", async (original) => {
-  const { limits } = await original<typeof import("../../core/limits.ts")>();
+vi.mock("../../core/values/limits.ts", async (original) => {
+  const { limits } = await original<typeof import("../../core/values/limits.ts")>();
   return { limits: { ...limits, requestDeadlineMs: 400 } };
 });
 // Test files share their modules: the service of this one reads the limits anew, and so does that of the next.

@@ -3,7 +3,7 @@
  * them, and no way out of the transaction.
  */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { HookContext } from "../../core/hook.ts";
+import type { HookContext } from "../../core/plans/hook.ts";
 import { check, records } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
 

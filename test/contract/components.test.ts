@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { HookHandler, HookContext } from "../../core/hook.ts";
+import type { HookHandler, HookContext } from "../../core/plans/hook.ts";
 import { check, record, type Case } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
 

@@ -1,7 +1,7 @@
 /** The start: a configuration that does not fit the database stops it, and says all that is wrong, with file and place. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { createLog } from "../../app/log.ts";
-import { openService } from "../../app/wire.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService } from "../../app/start/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { createTables } from "./tables.ts";

@@ -5,14 +5,14 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { errorTable } from "../../app/errors.ts";
-import type { Action, Method } from "../../core/action.ts";
+import { errorTable } from "../../app/http/error-table.ts";
+import type { Action, Method } from "../../core/calls/action.ts";
 import { actions } from "../../core/actions.ts";
-import { compileProject } from "../../core/config/compile.ts";
-import { readConfig } from "../../core/config/read.ts";
-import type { Entity } from "../../core/entity.ts";
-import { isObject, type Json } from "../../core/json.ts";
-import type { JsonSchema } from "../../core/json-schema.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
+import { readConfig } from "../../core/config/read-config.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import { isObject, type Json } from "../../core/values/json.ts";
+import type { JsonSchema } from "../../core/values/json-schema.ts";
 import { openDb } from "../../db/open.ts";
 import { takes } from "../json-schema.ts";
 import { bentOf, type Hints, valuesOf } from "../schema-values.ts";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { checkEnvelope } from "./cases.ts";
 import { items, shopOptions } from "./fixture.ts";
 import type { EngineName } from "../servers/session.ts";

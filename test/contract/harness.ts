@@ -8,8 +8,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { createLog, type Logger } from "../../app/log.ts";
-import type { ServiceOptions } from "../../app/wire.ts";
+import { createLog, type Logger } from "../../app/start/log.ts";
+import type { ServiceOptions } from "../../app/start/wire.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type EngineName } from "../servers/session.ts";
@@ -17,7 +17,7 @@ import { createTables, type FixtureTable } from "./tables.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The path of a module whose `openService` takes the place of the one in `app/wire.ts`: for services outside of this process. */
+    /** The path of a module whose `openService` takes the place of the one in `app/start/wire.ts`: for services outside of this process. */
     serviceOpener?: string;
   }
 }
@@ -140,7 +140,7 @@ async function openServiceWhere(options: ServiceOptions): Promise<OpenedService>
     };
     return module.openService(options);
   }
-  const { openService } = await import("../../app/wire.ts");
+  const { openService } = await import("../../app/start/wire.ts");
   const { app, ready, close } = await openService(options);
   return { ready, fetch: (request) => app.fetch(request), close };
 }

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openService, type Service } from "../../app/wire.ts";
+import { openService, type Service } from "../../app/start/wire.ts";
 import type { EngineName } from "../servers/session.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 

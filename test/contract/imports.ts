@@ -3,7 +3,7 @@
  * `test/jobs`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { createTable } from "../../jobs/workbook/create-table.ts";
 import type { ColumnFormat } from "../../jobs/workbook/table-column.ts";
 import type { Answer, Fixture } from "./harness.ts";

@@ -4,9 +4,14 @@
  * back has passed `checkEnvelope`.
  */
 import { afterAll, afterEach, beforeAll, inject, vi } from "vitest";
-import { createLog } from "../../app/log.ts";
-import { openService, type Service } from "../../app/wire.ts";
-import { eventNames, type EventName, type HookContext, type HookHandler } from "../../core/hook.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService, type Service } from "../../app/start/wire.ts";
+import {
+  eventNames,
+  type EventName,
+  type HookContext,
+  type HookHandler,
+} from "../../core/plans/hook.ts";
 import { checkEnvelope } from "./cases.ts";
 import type { Answer, FixtureOptions } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";

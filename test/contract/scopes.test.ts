@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { actions } from "../../core/actions.ts";
-import { createLog } from "../../app/log.ts";
+import { createLog } from "../../app/start/log.ts";
 import { openJobWorld } from "../../app/start/open-job-world.ts";
-import type { Json } from "../../core/json.ts";
-import type { Job, JobKind } from "../../core/ports.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Job, JobKind } from "../../core/plans/ports.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import type { Answer, Fixture } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";

@@ -3,11 +3,11 @@
  * that has the column, and asking about any other table is a fault. Requests say in headers who sends them.
  */
 import type { Access } from "../../core/callers/access.ts";
-import type { Caller } from "../../core/callers/caller.ts";
-import { nobody } from "../../core/callers/caller.ts";
+import type { Caller } from "../../core/plans/caller.ts";
+import { nobody } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { wholeScope } from "../../core/callers/scope.ts";
-import { equals } from "../../core/statement.ts";
+import { equals } from "../../core/query/statement.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 export type Tenant = "a" | "b";

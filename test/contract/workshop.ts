@@ -5,7 +5,12 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import { eventNames, type EventName, type HookHandler, type HookContext } from "../../core/hook.ts";
+import {
+  eventNames,
+  type EventName,
+  type HookHandler,
+  type HookContext,
+} from "../../core/plans/hook.ts";
 import { checkEnvelope } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import type { FixtureTable } from "./tables.ts";

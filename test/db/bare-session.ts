@@ -2,7 +2,7 @@
 import { past, scopedSession } from "../../core/callers/scoped-session.ts";
 import { wholeScope } from "../../core/callers/scope.ts";
 import type { Session, Transaction, UnscopedQueries } from "../../core/callers/session.ts";
-import type { Db } from "../../core/ports.ts";
+import type { Db } from "../../core/plans/ports.ts";
 
 export interface BareSession extends Omit<Session, "tx" | "snapshot">, UnscopedQueries {
   tx<T>(

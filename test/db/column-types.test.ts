@@ -1,6 +1,6 @@
 /** The catalog of each engine knows the columns of each type that the engine has. */
 import { beforeAll, expect, test } from "vitest";
-import type { ColumnType } from "../../core/column.ts";
+import type { ColumnType } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import { typeCases } from "../type-cases.ts";
 import { engine, useBench } from "./conformance.ts";

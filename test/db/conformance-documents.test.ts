@@ -3,8 +3,8 @@
  * see one moment.
  */
 import { beforeEach, describe, expect, test } from "vitest";
-import { compute, parseFormula } from "../../core/writes/formula.ts";
-import { equals } from "../../core/statement.ts";
+import { compute, parseFormula } from "../../core/query/formula.ts";
+import { equals } from "../../core/query/statement.ts";
 import { column, errorOf, insert, select, session, set, update, useBench } from "./conformance.ts";
 
 const bench = useBench();

@@ -1,7 +1,7 @@
 /** What a database does while others misbehave: connections cut from outside, statements that never end. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { equals } from "../../core/statement.ts";
+import { equals } from "../../core/query/statement.ts";
 import { openDb } from "../../db/open.ts";
 import {
   column,

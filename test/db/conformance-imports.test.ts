@@ -1,7 +1,8 @@
 /** What imports ask of a database, the same on every engine: changes of many rows at once, a table for oneself, and the ledgers. */
 import { describe, expect, test } from "vitest";
-import type { Assignment, Scalar } from "../../core/statement.ts";
-import { equals } from "../../core/statement.ts";
+import { type Assignment, equals } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+
 import { column, insertAll, reopen, select, session, useBench } from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";
 

@@ -6,16 +6,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { past, scopedSession } from "../../core/callers/scoped-session.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { Session } from "../../core/callers/session.ts";
-import { resultOf } from "../../core/lists/aggregate.ts";
+import { resultOf } from "../../core/query/aggregate-results.ts";
 import {
   type Aggregate,
   type Condition,
   equals,
   type Output,
-  type Scalar,
   sourceOf,
-} from "../../core/statement.ts";
-import { parseFormula } from "../../core/writes/formula.ts";
+} from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+import { parseFormula } from "../../core/query/formula.ts";
 import {
   column,
   engine,

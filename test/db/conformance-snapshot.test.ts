@@ -1,7 +1,7 @@
 /** Snapshots: counts and streams of one moment, whatever others write meanwhile, on every engine. */
 import { beforeAll, expect, test } from "vitest";
-import type { Count, Select } from "../../core/statement.ts";
-import type { Row } from "../../core/ports.ts";
+import type { Count, Select } from "../../core/query/statement.ts";
+import type { Row } from "../../core/plans/ports.ts";
 import { column, errorOf, insertAll, select, session, useBench } from "./conformance.ts";
 
 const bench = useBench();

@@ -1,8 +1,9 @@
 /** Every type of column on every engine: what goes in comes out, in the one form that answers show. */
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../core/json.ts";
-import type { Condition, Scalar } from "../../core/statement.ts";
-import { equals } from "../../core/statement.ts";
+import type { Json } from "../../core/values/json.ts";
+import { type Condition, equals } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+
 import { column, insert, reopen, select, session, set, update, useBench } from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";
 

@@ -1,8 +1,9 @@
 /** Writing, its failures and transactions: the same on every engine. */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { ErrorKind, FieldErrors } from "../../core/errors.ts";
-import type { Assignment, Condition, Scalar } from "../../core/statement.ts";
-import { equals } from "../../core/statement.ts";
+import type { ErrorKind, FieldErrors } from "../../core/values/errors.ts";
+import { type Assignment, type Condition, equals } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
+
 import {
   column,
   engine,

@@ -3,18 +3,18 @@
  * statements over them. `conformance-*.test.ts` runs on each engine, as the Vitest project says.
  */
 import { afterAll, beforeAll, inject } from "vitest";
-import type { Column, Table } from "../../core/column.ts";
-import { AppError } from "../../core/errors.ts";
-import type { Db } from "../../core/ports.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { Db } from "../../core/plans/ports.ts";
 import {
   type Assignment,
   type Condition,
   type Insert,
-  type Scalar,
   type Select,
   sourceOf,
   type UpdateOne,
-} from "../../core/statement.ts";
+} from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { openDb, type OpenOptions } from "../../db/open.ts";
 import { createTables, type FixtureTable } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";

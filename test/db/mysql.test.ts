@@ -5,8 +5,9 @@
 import net from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Column } from "../../core/column.ts";
-import type { Condition, Scalar, Statement } from "../../core/statement.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { Condition, Statement } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { accept } from "../../core/values/accept.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { createDb } from "../../db/connections/db.ts";

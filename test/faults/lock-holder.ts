@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectRedis } from "../../app/stores/redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
-import type { LockStore } from "../../core/ports.ts";
+import type { LockStore } from "../../core/plans/ports.ts";
 
 export interface Task {
   readonly holder: number;

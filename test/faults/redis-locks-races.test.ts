@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { type Hold, nowMs, type Span, type Task } from "./lock-holder.ts";
 import { type OwnRedis, startRedis, writtenDown } from "../stores/own-redis.ts";
 import { settleLocks } from "../stores/settle.ts";

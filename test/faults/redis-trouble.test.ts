@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { inReach, outOfReach, quantities, said, timed, useGoods, write } from "../stores/goods.ts";
 import { writtenDown } from "../stores/own-redis.ts";
 

@@ -2,7 +2,7 @@
  * A worker whose jobs are taken over a second after it died, so that tests can kill it often. Otherwise as `rowgate worker`.
  * TEST_STUCK_LOOK_MS: how often it looks whether it is stuck.
  */
-import { readConfigFiles } from "../../app/config-files.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
 import { startWorker } from "../../app/start/worker.ts";
 
 const stuckLookMs = process.env["TEST_STUCK_LOOK_MS"];

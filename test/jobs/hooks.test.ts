@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, test } from "vitest";
 import { Redis } from "ioredis";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { startRedis, writtenDown } from "../stores/own-redis.ts";
 import { kill, openTown, secret, type Town } from "./hook-places.ts";

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HookFailure, HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
-import { limits } from "../../core/limits.ts";
-import type { HookCall, Log } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { HookCall, Log } from "../../core/plans/ports.ts";
 import { createFolderFiles } from "../../jobs/files/folder-files.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 

@@ -34,7 +34,7 @@ export async function startWorkerProcess({
     await writeFile(join(folder, path), text);
   }
   const root = join(import.meta.dirname, "../..");
-  const command = program ? [join(root, program)] : [join(root, "app/cli.ts"), "worker"];
+  const command = program ? [join(root, program)] : [join(root, "app/start/cli.ts"), "worker"];
   const child = spawn(process.execPath, command, {
     env: { ...process.env, CONFIG_DIR: folder, LOG_LEVEL: "fatal", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,8 +1,8 @@
 /** Calls that nobody waits for: made soon, again when they fail, a few at a time, and given up when the service ends. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBackground } from "../../app/outbound/background.ts";
-import { limits } from "../../core/limits.ts";
-import type { HookCall, Log, Outbound, OutboundRequest } from "../../core/ports.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { HookCall, Log, Outbound, OutboundRequest } from "../../core/plans/ports.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -2,8 +2,8 @@
  * Calls to other services: what goes out, which addresses are refused, and that every peer's answer ends within time and size.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createOutbound, type OutboundOptions } from "../../app/outbound/client.ts";
-import type { OutboundRequest } from "../../core/ports.ts";
+import { createOutbound, type OutboundOptions } from "../../app/outbound/outbound-client.ts";
+import type { OutboundRequest } from "../../core/plans/ports.ts";
 import { type HookServer, startHookServer } from "../hook-server.ts";
 
 let server: HookServer;

@@ -1,8 +1,8 @@
 /** The headers of a hook come from the configuration of the moment at which it is called, and stand in no call that is kept. */
 import { describe, expect, test } from "vitest";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../../app/outbound/hook-headers.ts";
-import { readConfig } from "../../core/config/read.ts";
-import type { HookCall, HookPlace } from "../../core/ports.ts";
+import { readConfig } from "../../core/config/read-config.ts";
+import type { HookCall, HookPlace } from "../../core/plans/ports.ts";
 
 const hook = (name: string, key: string) => ({ name, url: "/api/a/b", headers: { Key: key } });
 const hooks = {

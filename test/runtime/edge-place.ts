@@ -3,8 +3,8 @@
  * choose. Used by the tests of Workers.
  */
 import { inject } from "vitest";
-import { createLog } from "../../app/log.ts";
-import { openService as openOnNode, type Service } from "../../app/wire.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService as openOnNode, type Service } from "../../app/start/wire.ts";
 import type { Answer } from "../contract/harness.ts";
 import { createTables, type FixtureTable } from "../contract/tables.ts";
 import { freshDatabase } from "../servers/database.ts";

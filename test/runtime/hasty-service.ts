@@ -1,6 +1,6 @@
 /** `rowgate serve` with short time-outs for clients, so that tests need not wait for the real ones. */
-import { importFrom, readConfigFiles } from "../../app/config-files.ts";
-import { openService } from "../../app/wire.ts";
+import { importFrom, readConfigFiles } from "../../app/start/config-files.ts";
+import { openService } from "../../app/start/wire.ts";
 
 const configDir = process.env["CONFIG_DIR"]!;
 const service = await openService({
@@ -9,8 +9,8 @@ const service = await openService({
   importComponent: importFrom(configDir),
 });
 const { listen } = await ("Bun" in globalThis
-  ? import("../../app/bun.ts")
-  : import("../../app/node.ts"));
+  ? import("../../app/start/bun.ts")
+  : import("../../app/start/node.ts"));
 const timeouts = { headersTimeoutMs: 1_000, bodyTimeoutMs: 2_000, uploadReadMs: 1_000 };
 const { url, stop } = await listen(service, timeouts);
 process.once("SIGTERM", () => void stop().then(() => process.exit(0)));

@@ -4,7 +4,7 @@
  * call -> outcome.
  */
 import process from "node:process";
-import { createOutbound } from "../../app/outbound/client.ts";
+import { createOutbound } from "../../app/outbound/outbound-client.ts";
 
 const host = process.argv[2] ?? "";
 const port = new URL(`http://${host}`).port;

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import Database from "better-sqlite3";
-import { createLog } from "../../app/log.ts";
-import { openService } from "../../app/wire.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService } from "../../app/start/wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-board-"));
 const database = new Database(join(folder, "test.db"));

@@ -83,7 +83,7 @@ async function start(
 ): Promise<Running> {
   const [program, ...args] = commandFor(runtime)!;
   const root = join(import.meta.dirname, "../..");
-  const child = spawn(program, [...args, join(root, "app/cli.ts"), command], {
+  const child = spawn(program, [...args, join(root, "app/start/cli.ts"), command], {
     cwd: root,
     env: {
       ...process.env,

@@ -23,7 +23,7 @@ export function commandFor(runtime: Runtime, hosts: readonly string[] = []): Com
 }
 
 /**
- * The command line that runs `app/cli.ts` with this environment, with the runtime of the PATH before that of `programs/`;
+ * The command line that runs `app/start/cli.ts` with this environment, with the runtime of the PATH before that of `programs/`;
  * null when there is neither.
  */
 export function rowgateCommand(

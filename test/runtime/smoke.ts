@@ -3,8 +3,8 @@
  * `runtime.test.ts` runs it under Node, Bun and Deno and compares what it prints: one JSON document, name -> answers.
  */
 import process from "node:process";
-import { createLog } from "../../app/log.ts";
-import { openService } from "../../app/wire.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService } from "../../app/start/wire.ts";
 
 const databases = JSON.parse(process.argv[2] ?? "{}") as Record<string, string>;
 

@@ -1,5 +1,5 @@
 /**
- * What is deployed: the module that `app/bundle-config.ts` writes, the root's wrangler.toml with a Hyperdrive binding, and components that
+ * What is deployed: the module that `app/start/bundle-config.ts` writes, the root's wrangler.toml with a Hyperdrive binding, and components that
  * are bundled with it.
  */
 import { execFile } from "node:child_process";
@@ -49,7 +49,7 @@ beforeAll(async () => {
   }
   await promisify(execFile)(
     process.execPath,
-    [join(root, "app/bundle-config.ts"), join(folder, "dist/worker.ts")],
+    [join(root, "app/start/bundle-config.ts"), join(folder, "dist/worker.ts")],
     { cwd: root, env: { ...process.env, CONFIG_DIR: join(folder, "configs") } },
   );
   const settings = await readFile(join(root, "wrangler.toml"), "utf8");

@@ -12,7 +12,7 @@ if (!hasWrangler()) {
   npmCi(workers);
 }
 const root = join(import.meta.dirname, "../..");
-const bundled = spawnSync(process.execPath, [join(root, "app/bundle-config.ts")], {
+const bundled = spawnSync(process.execPath, [join(root, "app/start/bundle-config.ts")], {
   cwd: root,
   stdio: "inherit",
 });

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { limits } from "../../core/limits.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Answer } from "../contract/harness.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { createMemoryLocks } from "../../app/stores/memory-locks.ts";
 import { connectRedis } from "../../app/stores/redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
-import type { LockStore } from "../../core/ports.ts";
+import type { LockStore } from "../../core/plans/ports.ts";
 
 interface Pair {
   /** The same locks through two instances, where the store knows several. */

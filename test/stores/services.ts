@@ -3,7 +3,7 @@
  * show. Requests go straight into the Hono app. Used by the tests of the cache.
  */
 import { pino } from "pino";
-import { openService } from "../../app/wire.ts";
+import { openService } from "../../app/start/wire.ts";
 import type { Answer } from "../contract/harness.ts";
 
 export interface OpenOptions {

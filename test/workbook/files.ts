@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
 import { openWorkbook, type WorkbookLimits } from "../../jobs/workbook/open-workbook.ts";
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";

@@ -1,7 +1,7 @@
 /** What the writers of tables make of rows: read back by our own reader, and by exceljs as a second opinion. */
 import ExcelJS from "exceljs";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
 import { parseDatePattern } from "../../jobs/workbook/date-pattern.ts";
 import { sheetNameAt } from "../../jobs/workbook/sheet-name.ts";

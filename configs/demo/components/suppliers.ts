@@ -1,5 +1,5 @@
 /** What no property of a file can say of suppliers. `suppliers.json` names these functions under `components`. */
-import type { HookContext } from "../../../core/hook.ts";
+import type { HookContext } from "../../../core/plans/hook.ts";
 
 /** Before a supplier is stored: `at 7` becomes `AT-007`, and what is no such code is refused. */
 export function normaliseCode({ data, reject }: HookContext) {

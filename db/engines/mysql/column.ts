@@ -2,7 +2,7 @@
  * Makes a `Column` of a type as MySQL and MariaDB write it (`int(10) unsigned`, `varchar(20)`, `enum('a','b')`, `datetime(3)`).
  * Everything about a column's limits stands in that text, so tables and queries share this one reading. Called by `catalog.ts`.
  */
-import type { Column, ColumnType } from "../../../core/column.ts";
+import type { Column, ColumnType } from "../../../core/values/column.ts";
 
 /** What the type's text does not say. */
 export interface ColumnFacts {

@@ -4,7 +4,7 @@
  * `engine.ts` opens sessions, `pool.ts` lends them.
  */
 import mysql, { type ConnectionOptions } from "mysql2";
-import { limits } from "../../../core/limits.ts";
+import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";

@@ -3,8 +3,8 @@
  * every code that is no number), so each value is bound in its column's own type and never as another (`value-forms.ts`). What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/column.ts";
-import type { AggregateFunction } from "../../../core/statement.ts";
+import type { Column } from "../../../core/values/column.ts";
+import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";

@@ -3,9 +3,9 @@
  * one side of the point, and what does not fit is cut without an error; so it is worked out at start for the largest
  * values that the columns hold. Called by `engine.ts`.
  */
-import type { Column } from "../../../core/column.ts";
-import { fractionOf, placesOf } from "../../../core/writes/formula.ts";
-import type { Formula, Term } from "../../../core/writes/formula-tree.ts";
+import type { Column } from "../../../core/values/column.ts";
+import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";
+import type { Formula, Term } from "../../../core/query/formula-tree.ts";
 import { sizeOf } from "./dialect.ts";
 
 /** Digits on the two sides of the point. */
@@ -51,7 +51,7 @@ export function fitsDecimals(
   if (fraction.denominator === null) return fits;
   const below = measure(fraction.denominator);
   // As `printFormula` has it: the doubled units of the last place, and what they are divided by.
-  const places = placesOf(target, fraction) ?? 0;
+  const places = scaleOfResult(target, fraction) ?? 0;
   const dividend = sum(product(above, { whole: places + 1, behind: 0 }), below);
   product(below, { whole: 1, behind: 0 });
   const units = checked({ whole: dividend.whole + below.behind, behind: 0 });

@@ -4,8 +4,8 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column, ColumnType } from "../../../core/column.ts";
-import { normalDecimal } from "../../../core/decimal.ts";
+import type { Column, ColumnType } from "../../../core/values/column.ts";
+import { normalDecimal } from "../../../core/values/decimal.ts";
 import type { Marks } from "../../statements/dialect.ts";
 import { geometries } from "./column.ts";
 import { decimalType, wholeNumber } from "./parameters.ts";

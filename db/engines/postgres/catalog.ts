@@ -9,7 +9,7 @@ import {
   type ForeignKey,
   type Table,
   type UniqueConstraint,
-} from "../../../core/column.ts";
+} from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";

@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import postgres from "postgres";
-import { limits } from "../../../core/limits.ts";
+import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";

@@ -4,8 +4,8 @@
  * a cast to `varchar(20)` would cut silently where storing refuses.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/column.ts";
-import type { AggregateFunction } from "../../../core/statement.ts";
+import type { Column } from "../../../core/values/column.ts";
+import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";

@@ -1,5 +1,5 @@
 /** What a value's type is called in PostgreSQL's own words. Used by `dialect.ts` and `marks.ts`. */
-import type { Column } from "../../../core/column.ts";
+import type { Column } from "../../../core/values/column.ts";
 import { arithmeticOf } from "../../../core/values/arithmetic.ts";
 
 /** `name` would cut a long text in a comparison. */

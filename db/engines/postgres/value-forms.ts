@@ -4,8 +4,8 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/column.ts";
-import type { Scalar } from "../../../core/statement.ts";
+import type { Column } from "../../../core/values/column.ts";
+import type { Scalar } from "../../../core/values/scalar.ts";
 import { showBytes } from "../../../core/values/bytes-type.ts";
 import { showDate } from "../../../core/values/date-type.ts";
 import { showDecimal } from "../../../core/values/decimal-type.ts";

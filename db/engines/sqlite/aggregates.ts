@@ -9,7 +9,7 @@ import {
   compareDecimals,
   divideDecimal,
   normalDecimal,
-} from "../../../core/decimal.ts";
+} from "../../../core/values/decimal.ts";
 
 /** Values with as many decimals as the column says are added as whole units; what does not fit that form, as text. */
 interface Total {

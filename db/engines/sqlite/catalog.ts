@@ -8,7 +8,7 @@ import {
   type ForeignKey,
   type Table,
   type UniqueConstraint,
-} from "../../../core/column.ts";
+} from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import { typeFacts } from "./types.ts";

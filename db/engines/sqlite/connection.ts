@@ -4,7 +4,7 @@
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
-import { limits } from "../../../core/limits.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";

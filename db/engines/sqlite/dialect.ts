@@ -3,11 +3,11 @@
  * by `functions.ts`.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/column.ts";
-import type { AggregateFunction } from "../../../core/statement.ts";
+import type { Column } from "../../../core/values/column.ts";
+import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact, scaleOf } from "../../../core/values/arithmetic.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Formula } from "../../../core/writes/formula-tree.ts";
+import type { Formula } from "../../../core/query/formula-tree.ts";
 import type { Dialect, FindOperand } from "../../statements/dialect.ts";
 import { valuesOf } from "../value-forms.ts";
 import { formulaCall } from "./formulas.ts";

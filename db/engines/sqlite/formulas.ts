@@ -4,10 +4,10 @@
  * `functions.ts`.
  */
 import type { Database } from "better-sqlite3";
-import type { Column } from "../../../core/column.ts";
-import { divideDecimal, normalDecimal } from "../../../core/decimal.ts";
-import { compute, type FormulaTarget, parseFormula } from "../../../core/writes/formula.ts";
-import type { Formula } from "../../../core/writes/formula-tree.ts";
+import type { Column } from "../../../core/values/column.ts";
+import { divideDecimal, normalDecimal } from "../../../core/values/decimal.ts";
+import { compute, type FormulaTarget, parseFormula } from "../../../core/query/formula.ts";
+import type { Formula } from "../../../core/query/formula-tree.ts";
 
 /** A row whose result cannot be stored; `failure.ts` knows it. */
 export class FormulaFault extends Error {

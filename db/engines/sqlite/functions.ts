@@ -5,7 +5,7 @@
 import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
-import { addDecimals, normalDecimal } from "../../../core/decimal.ts";
+import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
 
 export function registerFunctions(database: Database): void {
   const pure = { deterministic: true } as const;

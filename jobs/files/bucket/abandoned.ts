@@ -2,7 +2,7 @@
  * Throws away what processes that died were uploading: their parts are shown nowhere, and cost money. A rule of the bucket's own can do the
  * same (docs/storage.md).
  */
-import { limits } from "../../../core/limits.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { elementsIn, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 

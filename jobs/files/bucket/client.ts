@@ -3,8 +3,8 @@
  * all it needs, so that it runs wherever the service does. Whatever goes wrong is `unavailable`, with the reason as its cause, for the log.
  */
 import { AwsClient } from "aws4fetch";
-import { type AppError, unavailable } from "../../../core/errors.ts";
-import { limits } from "../../../core/limits.ts";
+import { type AppError, unavailable } from "../../../core/values/errors.ts";
+import { limits } from "../../../core/values/limits.ts";
 import type { BucketKeys } from "../../../core/jobs/storage-url.ts";
 import { textIn } from "./answers.ts";
 

@@ -2,8 +2,8 @@
  * Stores bytes of unknown length under a key: in one call where they are few, else in parts, of which a few are under way at a time, so that
  * memory does not grow with the file. The service shows nothing under the key before all of it is there.
  */
-import { unavailable } from "../../../core/errors.ts";
-import { limits } from "../../../core/limits.ts";
+import { unavailable } from "../../../core/values/errors.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { escaped, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 

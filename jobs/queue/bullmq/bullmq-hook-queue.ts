@@ -3,8 +3,8 @@
  * call. `rowgate worker` has no part in it, as a hook may lead back into the service.
  */
 import type { HookQueue, MakeCall } from "../../../core/workflow/hook-queue.ts";
-import { limits } from "../../../core/limits.ts";
-import type { Log } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Log } from "../../../core/plans/ports.ts";
 import {
   type BullmqServer,
   openServerQueue,

@@ -2,9 +2,9 @@
  * core's `Queue` over BullMQ: what the service needs of it. Jobs stand in Redis or PostgreSQL, `rowgate worker` processes run them
  * (`bullmq-worker.ts`). Every call fails within a second when that server is away or silent.
  */
-import { AppError, unavailable } from "../../../core/errors.ts";
-import { limits } from "../../../core/limits.ts";
-import type { Queue } from "../../../core/ports.ts";
+import { AppError, unavailable } from "../../../core/values/errors.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Queue } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import {
   type BullmqServer,

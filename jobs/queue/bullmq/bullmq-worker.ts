@@ -2,8 +2,8 @@
  * Takes jobs out of BullMQ and has them run. What BullMQ leaves open is settled here: whoever lost the lock of a job stops and reports
  * nothing more, cancelling reaches the process that runs the job, and a stop hands jobs back.
  */
-import { limits } from "../../../core/limits.ts";
-import type { Log, RunJob } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Log, RunJob } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import type { BullmqServer } from "./bullmq-server.ts";
 import { createJobRuns } from "./job-runs.ts";

@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { UnrecoverableError } from "bullmq";
-import { limits } from "../../../core/limits.ts";
-import type { HookCall, Log } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { HookCall, Log } from "../../../core/plans/ports.ts";
 import { isGivenUp, type MakeCall } from "../../../core/workflow/hook-queue.ts";
 import { type BullmqServer, resolvedWithin } from "./bullmq-server.ts";
 import {

@@ -1,7 +1,7 @@
 /** The runs of one worker of jobs: each job that it took is run, and what came of it is said in the way of BullMQ. */
 import { UnrecoverableError } from "bullmq";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
-import type { Log, RunJob } from "../../../core/ports.ts";
+import type { Log, RunJob } from "../../../core/plans/ports.ts";
 import { type EndReason, outcomeOf } from "../outcome.ts";
 import { reasonOf } from "./failure-reason.ts";
 import { putBack, type TakenJob } from "./open-worker.ts";

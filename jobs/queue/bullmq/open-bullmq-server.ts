@@ -1,5 +1,5 @@
 /** Connects to the server that keeps the jobs, by REDIS_URL or JOBS_DATABASE_URL. */
-import type { Log } from "../../../core/ports.ts";
+import type { Log } from "../../../core/plans/ports.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
 /** Addresses of servers; null where there is none. */

@@ -9,8 +9,8 @@ import {
   SchemaVersionMismatchError,
   UnsupportedPostgresVersionError,
 } from "bullmq";
-import { limits } from "../../../core/limits.ts";
-import type { Log } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Log } from "../../../core/plans/ports.ts";
 import { type BullmqServer, resolvedWithin, type ServerUse } from "./bullmq-server.ts";
 
 /** Milliseconds for opening a connection, or waiting for a free one, and for one call. */

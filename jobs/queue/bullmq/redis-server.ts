@@ -1,8 +1,8 @@
 /** Redis as the server of the jobs: its connections, and whether it keeps what it is given. */
 import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
-import { limits } from "../../../core/limits.ts";
-import type { Log } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Log } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 

@@ -1,6 +1,6 @@
 /** Reports one run's progress while it holds the job, and ends the run when it no longer does or was cancelled. */
-import { limits } from "../../../core/limits.ts";
-import type { JobProgress } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { JobProgress } from "../../../core/plans/ports.ts";
 import type { EndReason } from "../outcome.ts";
 import type { TakenJob } from "./open-worker.ts";
 import { type JobData, progressOf } from "./stored-job.ts";

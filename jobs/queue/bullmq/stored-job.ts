@@ -1,8 +1,8 @@
 /** A job as BullMQ stores it, and core's view of it. */
 import type { Job as BullJob } from "bullmq";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
-import type { Json } from "../../../core/json.ts";
-import type { Job, JobProgress, JobRecord } from "../../../core/ports.ts";
+import type { Json } from "../../../core/values/json.ts";
+import type { Job, JobProgress, JobRecord } from "../../../core/plans/ports.ts";
 import { errorOf } from "./failure-reason.ts";
 
 /**

@@ -8,8 +8,8 @@ import {
   type MakeCall,
   retryDelayMs,
 } from "../../../core/workflow/hook-queue.ts";
-import { limits } from "../../../core/limits.ts";
-import type { Files, HookCall, Log } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Files, HookCall, Log } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import { createTaskList } from "./task-list.ts";
 

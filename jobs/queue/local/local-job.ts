@@ -1,8 +1,8 @@
 /** A job of the queue in files: its state, and the small file that holds it from the moment it is added until it is forgotten. */
-import { AppError } from "../../../core/errors.ts";
+import { AppError } from "../../../core/values/errors.ts";
 import { kindOf } from "../../../core/jobs/jobs.ts";
-import type { Json } from "../../../core/json.ts";
-import type { Files, Job, JobRecord } from "../../../core/ports.ts";
+import type { Json } from "../../../core/values/json.ts";
+import type { Files, Job, JobRecord } from "../../../core/plans/ports.ts";
 
 /** What a job's file holds, as JSON. */
 export interface StoredJob extends JobRecord {

@@ -3,10 +3,10 @@
  * state changes and before anybody hears of it; a restart reads them all and goes on with those that have not ended.
  * One process at a time may use it.
  */
-import { unavailable } from "../../../core/errors.ts";
+import { unavailable } from "../../../core/values/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
-import { limits } from "../../../core/limits.ts";
-import type { Files, Log, Queue } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Files, Log, Queue } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/with-timeout.ts";
 import type { EndReason } from "../outcome.ts";
 import {

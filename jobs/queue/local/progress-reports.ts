@@ -1,6 +1,6 @@
 /** Reports of one run's progress: a few per second at most, and what was shown once is never taken back. */
-import { limits } from "../../../core/limits.ts";
-import type { JobProgress } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { JobProgress } from "../../../core/plans/ports.ts";
 import type { LocalJob } from "./local-job.ts";
 
 /** The reports of one run. */

@@ -1,7 +1,7 @@
 /** What happens to a job of the queue in files: one run of it, and what its state is after a restart. */
 import { abandonedError, cancelledError } from "../../../core/jobs/jobs.ts";
-import { limits } from "../../../core/limits.ts";
-import type { Job, Log, RunJob } from "../../../core/ports.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Job, Log, RunJob } from "../../../core/plans/ports.ts";
 import { type EndReason, outcomeOf } from "../outcome.ts";
 import { hasEnded, type LocalJob } from "./local-job.ts";
 import { createProgressReports } from "./progress-reports.ts";

@@ -2,7 +2,7 @@
  * A Worker that holds many installations of the service at once, so that one workerd serves all contract tests: `PUT /<name>` brings a
  * configuration and its bindings as JSON, and a request with `X-Installation: <name>` is answered by it. `../workerd-service.ts` talks to it.
  */
-import { createWorker, type Worker } from "../../../app/cloudflare.ts";
+import { createWorker, type Worker } from "../../../app/start/edge/cloudflare.ts";
 
 interface Installed {
   readonly worker: Worker;

@@ -1,0 +1,90 @@
+/** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. Called by `app/http/routes.ts`. */
+import { AppError, invalidPayload } from "../../core/values/errors.ts";
+import { parseJson } from "../../core/values/json.ts";
+import { parseForm } from "./form.ts";
+
+export interface BodyOptions {
+  readonly bytesMax: number;
+  /** True: form encoding is read too. */
+  readonly takesForm: boolean;
+}
+
+/**
+ * The parsed body; undefined when there is none.
+ * Rejects with 415 (another media type), 413 (more than `bytesMax`) or 400 (not UTF-8, not JSON, too deep, NUL).
+ */
+export async function readBody(
+  request: Request,
+  { bytesMax, takesForm }: BodyOptions,
+): Promise<unknown> {
+  const type = request.headers.get("content-type");
+  const isForm =
+    takesForm && type !== null && essenceOf(type) === "application/x-www-form-urlencoded";
+  if (type !== null && !isForm && !isJson(type)) throw unsupported();
+  const bytes = await readBytes(request, bytesMax);
+  if (bytes.byteLength === 0) return undefined;
+  if (type === null) throw unsupported();
+  const text = decode(bytes);
+  if (text.trim() === "") return undefined;
+  // DataTables 3 can send JSON, and calls it a form.
+  return isForm && !text.trimStart().startsWith("{") ? parseForm(text) : parseJson(text);
+}
+
+function isJson(type: string): boolean {
+  return type === "application/json" || essenceOf(type) === "application/json";
+}
+
+/** The media type without its parameters. */
+function essenceOf(type: string): string {
+  const [essence = ""] = type.split(";", 1);
+  return essence.trim().toLowerCase();
+}
+
+const unsupported = () => new AppError("unsupportedMediaType", "Send the body as application/json");
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** A compressed body fails here too: nothing is ever unpacked, so that a small body cannot become a large one. */
+function decode(bytes: Uint8Array | ArrayBuffer): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalidPayload("The body is not valid UTF-8");
+  }
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | ArrayBuffer> {
+  const announced = request.headers.get("content-length");
+  if (announced === null) return readChunks(request, bytesMax);
+  if (Number(announced) > bytesMax) throw tooLarge(bytesMax);
+  // The HTTP parser holds a client to the length that it announced, so the whole may be taken at once.
+  const bytes = await request.arrayBuffer();
+  // Not every way to call the app goes through such a parser.
+  if (bytes.byteLength > bytesMax) throw tooLarge(bytesMax);
+  return bytes;
+}
+
+async function readChunks(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return joined(chunks, size);
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+const tooLarge = (bytesMax: number) =>
+  new AppError("payloadTooLarge", `The body must have at most ${bytesMax} bytes`);

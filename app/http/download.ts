@@ -1,0 +1,65 @@
+/** Answers a file: whole, or the one range of it that the request asks for (RFC 9110). Called by `app/http/routes.ts`. */
+import type { AnsweredFile } from "../../core/calls/action.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** `range`: the header of the request; what is no range in bytes, or several of them, gives the whole file. */
+export async function download(
+  { requestId }: Exchange,
+  file: AnsweredFile,
+  range: string | undefined,
+): Promise<Response> {
+  const headers = {
+    "Content-Type": file.mediaType,
+    "Content-Disposition": attachment(file.name),
+    "Accept-Ranges": "bytes",
+    "X-Request-Id": requestId,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+  };
+  const part = partOf(range, file.bytes);
+  if (part === "unsatisfiable") {
+    const contentRange = `bytes */${file.bytes}`;
+    return new Response(null, {
+      status: 416,
+      headers: { ...headers, "Content-Range": contentRange },
+    });
+  }
+  if (part === null) {
+    const length = { "Content-Length": String(file.bytes) };
+    return new Response(await file.read(), { status: 200, headers: { ...headers, ...length } });
+  }
+  const { start, end } = part;
+  return new Response(await file.read(part), {
+    status: 206,
+    headers: {
+      ...headers,
+      "Content-Length": String(end - start + 1),
+      "Content-Range": `bytes ${start}-${end}/${file.bytes}`,
+    },
+  });
+}
+
+/** First and last byte; null = the whole file. */
+function partOf(
+  range: string | undefined,
+  bytes: number,
+): { start: number; end: number } | "unsatisfiable" | null {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/i.exec(range?.trim() ?? "") ?? [];
+  if (first === undefined || last === undefined || first + last === "") return null;
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return null;
+  // Without a first byte, the number counts from the end.
+  const start = first === "" ? Math.max(0, bytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? bytes - 1 : Math.min(Number(last), bytes - 1);
+  return start > end ? "unsatisfiable" : { start, end };
+}
+
+/** A plain name stands as it is; any other also as UTF-8 in percent signs (RFC 6266). */
+export function attachment(name: string): string {
+  if (/^[\w.-]+$/.test(name)) return `attachment; filename=${name}`;
+  const plain = name.replace(/[^\x20-\x7e]|["\\]/g, "_");
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

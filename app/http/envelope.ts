@@ -1,0 +1,97 @@
+/** The envelope of every answer: success, message and data, or error and message, and always the time. */
+import type { Answer } from "../../core/calls/action.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { Log } from "../../core/plans/ports.ts";
+import { errorTable } from "./error-table.ts";
+
+/** What the answer needs of its request (`exchange.ts`). */
+interface Asked {
+  readonly requestId: string;
+  readonly log: Log;
+}
+
+/** Seconds after which a client may try again when the service or its database is out of reach, or its request still runs. */
+const retryAfterSeconds = "2";
+
+export function answer(
+  asked: Asked,
+  { status, body, rest, etag, isBare, answeredAt, isReplayed }: Answer,
+  now: string,
+): Response {
+  const headers: Record<string, string> = {};
+  if (etag !== undefined) headers["ETag"] = etag;
+  if (isReplayed) headers["Idempotency-Replayed"] = "true";
+  const timestamp = answeredAt ?? now;
+  const whole = isBare ? body : { success: true, ...body };
+  const members = [
+    JSON.stringify(whole),
+    rest ?? "{}",
+    isBare ? "{}" : JSON.stringify({ timestamp }),
+  ]
+    .map((object) => object.slice(1, -1))
+    .filter((text) => text !== "");
+  return respond(asked, { status, text: `{${members.join(",")}}` }, headers);
+}
+
+/**
+ * Answers what an AppError says; anything else is logged whole and answered with one fixed sentence. `beside`: further
+ * members of the answer. `isInline`: the status is 200, and `error` holds the whole text, for a client that looks there alone.
+ */
+export function failureResponse(
+  asked: Asked,
+  error: unknown,
+  timestamp: string,
+  { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
+): Response {
+  const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
+  const { status, error: name } = errorTable[known.kind];
+  if (status >= 500) {
+    asked.log.error({ err: known.cause ?? known, status }, known.message || "Unexpected error");
+  }
+  const message = known.kind === "internal" ? "The request could not be processed" : known.message;
+  const errors = known.errors ? { errors: known.errors } : {};
+  const data = known.data ? { data: known.data } : {};
+  const headers: Record<string, string> = {};
+  if (known.allow) headers["Allow"] = known.allow.join(", ");
+  if (known.kind === "unavailable" || known.kind === "requestInProgress")
+    headers["Retry-After"] = retryAfterSeconds;
+  return json(
+    asked,
+    isInline ? 200 : status,
+    {
+      success: false,
+      error: isInline ? `${name}: ${message}` : name,
+      message,
+      ...errors,
+      ...data,
+      ...beside,
+      timestamp,
+    },
+    headers,
+  );
+}
+
+export const json = (
+  asked: Asked,
+  status: number,
+  body: object,
+  headers?: Record<string, string>,
+): Response => respond(asked, { status, text: JSON.stringify(body) }, headers);
+
+/** Every answer in JSON. A plain object of headers: Hono's own helpers make a Headers object, which costs more than the rest. */
+function respond(
+  { requestId }: Asked,
+  { status, text }: { status: number; text: string },
+  headers?: Record<string, string>,
+): Response {
+  return new Response(text, {
+    status,
+    headers: {
+      "Content-Type": "application/json; charset=utf-8",
+      "X-Request-Id": requestId,
+      "X-Content-Type-Options": "nosniff",
+      "Cache-Control": "no-store",
+      ...headers,
+    },
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same shapes as JSON; every
+ * value is a string. Written here because parsers at hand drop what is beyond their limits without a word, and turn long
+ * lists into objects. Called by `app/http/body.ts` for the actions that take forms, and by
+ * `app/http/routes.ts` for every query.
+ */
+import { invalidPayload } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+
+export type FormValue = string | FormValue[] | { [name: string]: FormValue };
+
+/**
+ * The object that a form, or a query without its `?`, stands for. Names `0` to `n - 1` make an array, `a[]` adds to one, and
+ * of two equal names the last counts.
+ * Rejects (400 Invalid payload) more than `limits.formPairsMax` pairs, names nested deeper than `limits.jsonDepthMax`, a name
+ * that is both a value and a list, broken percent signs or UTF-8, NUL characters, and names that belong to prototypes.
+ */
+export function parseForm(text: string): Record<string, FormValue> {
+  const root: Branch = new Map();
+  let pairs = 0;
+  for (let from = 0; from <= text.length;) {
+    const found = text.indexOf("&", from);
+    const end = found === -1 ? text.length : found;
+    if (end > from) {
+      if (++pairs > limits.formPairsMax)
+        throw invalidPayload(`A form takes at most ${limits.formPairsMax} values`);
+      put(root, text.slice(from, end));
+    }
+    from = end + 1;
+  }
+  return Object.fromEntries([...root].map(([name, node]) => [name, valueOf(node)]));
+}
+
+/** Maps while the form is read: a name can neither reach a prototype nor make an array allocate for a large index. */
+type Branch = Map<string, string | Branch>;
+
+function put(root: Branch, pair: string): void {
+  const equals = pair.indexOf("=");
+  const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+  const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
+  const path = pathOf(name);
+  const last = path.pop()!;
+  let branch = root;
+  for (const part of path) branch = branchAt(branch, keyIn(branch, part));
+  const key = keyIn(branch, last);
+  if (branch.get(key) instanceof Map) throw contradiction(name);
+  branch.set(key, value);
+
+  function branchAt(within: Branch, part: string): Branch {
+    const known = within.get(part);
+    if (typeof known === "string") throw contradiction(name);
+    if (known) return known;
+    const made: Branch = new Map();
+    within.set(part, made);
+    return made;
+  }
+}
+
+const contradiction = (name: string) =>
+  invalidPayload(`The form's "${name.slice(0, 100)}" is both a value and a list`);
+
+/** `a[]` is the place behind the last one. */
+const keyIn = (branch: Branch, part: string): string => (part === "" ? String(branch.size) : part);
+
+const ofPrototypes: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+/** `a[b][]` as `a`, `b` and an empty text. A name whose brackets do not close is taken as it stands. */
+function pathOf(name: string): string[] {
+  const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name);
+  const path = match ? [match[1]!, ...match[2]!.slice(1, -1).split("][")] : [name];
+  if (path.length > limits.jsonDepthMax)
+    throw invalidPayload(`The form nests deeper than ${limits.jsonDepthMax} levels`);
+  if (path.some((part) => ofPrototypes.has(part)))
+    throw invalidPayload("The form has a name that cannot be used");
+  return path;
+}
+
+function decode(text: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw invalidPayload("The form is not valid percent-encoded UTF-8");
+  }
+  if (decoded.includes("\0")) throw invalidPayload("A text holds a NUL character");
+  return decoded;
+}
+
+function valueOf(node: string | Branch): FormValue {
+  if (typeof node === "string") return node;
+  const list = listOf(node);
+  if (list) return list.map(valueOf);
+  return Object.fromEntries([...node].map(([name, member]) => [name, valueOf(member)]));
+}
+
+/** The members by index; null where the names are not exactly 0 to n - 1, in any order. */
+function listOf(branch: Branch): (string | Branch)[] | null {
+  const list: (string | Branch)[] = [];
+  for (let index = 0; index < branch.size; index++) {
+    const member = branch.get(String(index));
+    if (member === undefined) return null;
+    list.push(member);
+  }
+  return list;
+}

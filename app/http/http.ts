@@ -1,0 +1,66 @@
+/**
+ * START HERE: the HTTP edge. `createApp(deps)` is the whole service as one Hono app; what differs between runtimes is in
+ * `deps`. CORS comes first, where a project has origins; then the routes, each inExchange by `exchange.ts`.
+ */
+import { Hono, type MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { notFound } from "../../core/values/errors.ts";
+import type { NewId } from "../../core/values/clock.ts";
+import { inExchange, type ExchangeDeps } from "./exchange.ts";
+import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { callAction, type RouteDeps } from "./routes.ts";
+
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {
+  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
+  readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
+}
+
+export function createApp(deps: Deps): Hono {
+  const app = new Hono();
+  if (deps.corsOrigins.size > 0) {
+    app.use("/api/:project/*", allowOrigins(deps.corsOrigins, deps.newId));
+  }
+  app.all("/api/:project/:endpoint/:action", inExchange(deps, callAction(deps)));
+  app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
+  app.get("/health/live", inExchange(deps, isLive(deps)));
+  app.get("/health/ready", inExchange(deps, isReady(deps)));
+  app.notFound(
+    inExchange(deps, () => {
+      throw notFound("There is nothing at this path");
+    }),
+  );
+  return app;
+}
+
+function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): MiddlewareHandler {
+  const allow = cors({
+    origin(origin, c) {
+      const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
+      return allowed.includes(origin) ? origin : null;
+    },
+    allowMethods: ["GET", "POST"],
+    allowHeaders: [
+      "Content-Type",
+      "If-Match",
+      "X-Request-Id",
+      "X-Request-Mode",
+      "Idempotency-Key",
+      "X-Lock-Token",
+    ],
+    exposeHeaders: [
+      "ETag",
+      "X-Request-Id",
+      "Retry-After",
+      "Idempotency-Replayed",
+      "Content-Disposition",
+      "Content-Range",
+    ],
+    maxAge: 600,
+  });
+  return async (c, next) => {
+    const preflight = await allow(c, next);
+    // Answered by the middleware itself; every other answer has its id already.
+    preflight?.headers.set("X-Request-Id", newId());
+    return preflight;
+  };
+}

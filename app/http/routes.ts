@@ -1,0 +1,65 @@
+/** The API's one route: find the action, read the body, run it, wrap the answer. */
+import type { Context } from "hono";
+import type { Method } from "../../core/calls/action.ts";
+import { findRoute, perform, type Projects } from "../../core/dispatch.ts";
+import type { Clock, NewId } from "../../core/values/clock.ts";
+import { type BodyOptions, readBody } from "./body.ts";
+import { download } from "./download.ts";
+import { answer, failureResponse } from "./envelope.ts";
+import type { Handle } from "./exchange.ts";
+import { parseForm } from "./form.ts";
+import { readUpload } from "./upload.ts";
+
+export interface RouteDeps {
+  readonly projects: Projects;
+  readonly now: Clock;
+  readonly newId: NewId;
+  readonly bodyLimitBytes: number;
+}
+
+/** The handler of `/api/:project/:endpoint/:action` and, for `lock/acquire` and its like, with one segment more; whatever the method. */
+export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps): Handle {
+  return async (c, exchange) => {
+    const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
+    const action = group === undefined ? last : `${group}/${last}`;
+    const route = findRoute(projects, { project, endpoint, action, method: c.req.method });
+    let body: unknown;
+    try {
+      const { takesForm, takesUpload } = route.action;
+      const upload = takesUpload ? await readUpload(c.req.raw) : null;
+      if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
+      const request = {
+        caller: await route.project.callers.authenticate(c.req.raw.headers),
+        method: c.req.method as Method,
+        body,
+        upload,
+        ifMatch: c.req.header("If-Match") ?? null,
+        lockToken: c.req.header("X-Lock-Token") ?? null,
+        idempotencyKey: c.req.header("Idempotency-Key") ?? null,
+        requestMode: c.req.header("X-Request-Mode") ?? null,
+        requestId: exchange.requestId,
+        hookDepth: depthFrom(c.req.header("X-Hook-Depth")),
+        log: exchange.log,
+      };
+      const result = await perform(route, request, { now, newId });
+      if (result.file) return await download(exchange, result.file, c.req.header("Range"));
+      return answer(exchange, result, now());
+    } catch (error) {
+      return failureResponse(exchange, error, now(), {
+        beside: route.action.besideErrors(body),
+        isInline: route.showsErrorsInline,
+      });
+    }
+  };
+}
+
+/** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
+const depthFrom = (header: string | undefined): number =>
+  header !== undefined && /^\d$/.test(header) ? Number(header) : 0;
+
+/** The body, or the query of a GET. */
+async function payloadOf({ req }: Context, options: BodyOptions): Promise<unknown> {
+  return req.method === "GET"
+    ? parseForm(new URL(req.url).search.slice(1))
+    : readBody(req.raw, options);
+}

@@ -1,0 +1,173 @@
+/**
+ * Reads a multipart body with one file in it, while it arrives: nothing is held but the piece that came last. Called by `app/http/routes.ts`
+ * for actions that take an upload. Runtimes' own `formData()` would hold the whole file in memory first.
+ */
+import type { Upload } from "../../core/calls/action.ts";
+import { AppError, invalidPayload } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+
+/** The part that holds the file. */
+const partName = "file";
+
+/**
+ * Resolves when the file's headers were read. Rejects with 415 (no multipart), or 400: no boundary, no part, another part than `file`,
+ * or a part that is no file.
+ */
+export async function readUpload(request: Request): Promise<Upload> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^multipart\/form-data\s*(;|$)/i.test(type))
+    throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw invalidPayload("The Content-Type names no boundary");
+  const body = new Pieces(request.body);
+  try {
+    return await openFile(body, ascii.encode(`\r\n--${boundary}`));
+  } catch (error) {
+    await body.cancel();
+    throw error;
+  }
+}
+
+const ascii = new TextEncoder();
+const lineEnd = ascii.encode("\r\n");
+const headersEnd = ascii.encode("\r\n\r\n");
+const lastMark = ascii.encode("--");
+
+async function openFile(body: Pieces, delimiter: Uint8Array): Promise<Upload> {
+  await body.upTo(delimiter, limits.multipartHeaderBytesMax);
+  if (await body.startsWith(lastMark)) throw noFile();
+  await body.upTo(lineEnd, limits.multipartHeaderBytesMax);
+  const headers = await body.upTo(headersEnd, limits.multipartHeaderBytesMax);
+  const { name, fileName } = dispositionOf(decoder.decode(headers));
+  if (name !== partName || fileName === null) throw noFile();
+  return { name: fileName, bytes: contentOf(body, delimiter) };
+}
+
+const noFile = () => invalidPayload(`The body must hold one file, in a part named "${partName}"`);
+const decoder = new TextDecoder();
+
+/** The file's bytes; then there may be nothing more. */
+async function* contentOf(body: Pieces, delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.piecesUpTo(delimiter);
+    if (!(await body.startsWith(lastMark))) throw noFile();
+    await body.toEnd(limits.multipartHeaderBytesMax);
+  } finally {
+    await body.cancel();
+  }
+}
+
+/** The name and file name that the part's headers give; null where there is none. */
+function dispositionOf(headers: string): { name: string | null; fileName: string | null } {
+  const line = headers
+    .split("\r\n")
+    .find((header) => /^content-disposition\s*:\s*form-data\s*(;|$)/i.test(header));
+  const parameters = new Map<string, string>();
+  for (const [, name = "", quoted, plain] of (line ?? "").matchAll(
+    /;\s*([\w*]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g,
+  ))
+    parameters.set(name.toLowerCase(), quoted ?? plain ?? "");
+  return {
+    name: parameters.get("name") ?? null,
+    fileName: parameters.get("filename") ?? parameters.get("filename*") ?? null,
+  };
+}
+
+/** A body as pieces of bytes that can be looked through for a mark. */
+class Pieces {
+  private readonly reader: ReadableStreamDefaultReader<Uint8Array> | null;
+  /** What came and was not taken. The first delimiter of a body has no line before it. */
+  private rest: Uint8Array = lineEnd;
+
+  constructor(body: ReadableStream<Uint8Array> | null) {
+    this.reader = body?.getReader() ?? null;
+  }
+
+  /** The bytes before the mark, which is taken too. Rejects when it does not come within `bytesMax`. */
+  async upTo(mark: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+    for (;;) {
+      const at = indexOf(this.rest, mark);
+      if (at >= 0) return this.take(at, mark.length);
+      if (this.rest.length > bytesMax) throw invalidPayload("The multipart body cannot be read");
+      await this.more();
+    }
+  }
+
+  /** As `upTo`, for what is long. */
+  async *piecesUpTo(mark: Uint8Array): AsyncGenerator<Uint8Array> {
+    // The line's end before the mark belongs to it, also where the file is empty.
+    for (;;) {
+      const at = indexOf(this.rest, mark);
+      if (at >= 0) {
+        const last = this.take(at, mark.length);
+        if (last.length > 0) yield last;
+        return;
+      }
+      const sure = this.rest.length - mark.length;
+      if (sure > 0) yield this.take(sure, 0);
+      await this.more();
+    }
+  }
+
+  /** Whether these bytes come next; then they are taken. */
+  async startsWith(bytes: Uint8Array): Promise<boolean> {
+    while (this.rest.length < bytes.length) await this.more();
+    if (!isAt(this.rest, bytes, 0)) return false;
+    this.take(0, bytes.length);
+    return true;
+  }
+
+  /** Reads what is left, and rejects when that is more than `bytesMax`. */
+  async toEnd(bytesMax: number): Promise<void> {
+    let size = this.rest.length;
+    let piece: Uint8Array | null = this.rest;
+    while (piece && size <= bytesMax) {
+      piece = await this.next();
+      size += piece?.length ?? 0;
+    }
+    if (piece) throw invalidPayload("The multipart body cannot be read");
+  }
+
+  async cancel(): Promise<void> {
+    await this.reader?.cancel().catch(() => undefined);
+  }
+
+  private take(length: number, skipped: number): Uint8Array {
+    const taken = this.rest.subarray(0, length);
+    this.rest = this.rest.subarray(length + skipped);
+    return taken;
+  }
+
+  private async more(): Promise<void> {
+    const piece = await this.next();
+    if (!piece) throw invalidPayload("The multipart body ends too early");
+    const joined = new Uint8Array(this.rest.length + piece.length);
+    joined.set(this.rest);
+    joined.set(piece, this.rest.length);
+    this.rest = joined;
+  }
+
+  /** Null at the end. */
+  private async next(): Promise<Uint8Array | null> {
+    try {
+      const step = await this.reader?.read();
+      return step?.value ?? null;
+    } catch (error) {
+      throw new AppError("invalidPayload", "The upload broke off", { cause: error });
+    }
+  }
+}
+
+/** -1 when the bytes do not hold the mark. */
+function indexOf(bytes: Uint8Array, mark: Uint8Array): number {
+  const first = mark[0]!;
+  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (at + mark.length > bytes.length) return -1;
+    if (isAt(bytes, mark, at)) return at;
+  }
+  return -1;
+}
+
+const isAt = (bytes: Uint8Array, mark: Uint8Array, at: number): boolean =>
+  mark.every((byte, index) => bytes[at + index] === byte);

@@ -1,0 +1,165 @@
+/**
+ * Calls other services over HTTP, for the hooks of a workflow: core's `Outbound`. The host's name is looked up here and the
+ * connection made to an address that was checked, so no second look-up can lead elsewhere. Redirects are not followed, and an
+ * answer must end within time and size. A URL that is a path goes to this service itself, without a network. `app/start/wire.ts`
+ * makes one per project.
+ */
+import { lookup } from "node:dns/promises";
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
+import { limits } from "../../core/values/limits.ts";
+import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
+import { isPublic } from "./address.ts";
+
+export interface OutboundOptions {
+  /** `host:port`, as `localhost:8080` or `[::1]:8080`, that may be called although the address is not public. */
+  readonly allowedHosts: readonly string[];
+  /** Answers requests to this service. */
+  readonly own: (request: Request) => Promise<Response> | Response;
+  /** The addresses of a name; absent: as the system looks it up. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+/** One address of a URL's host. */
+interface Place {
+  readonly url: URL;
+  readonly address: string;
+}
+
+export function createOutbound({
+  allowedHosts,
+  own,
+  resolve = addressesOf,
+}: OutboundOptions): Outbound {
+  const allowed = new Set(allowedHosts.map((entry) => placeName(new URL(`http://${entry}`))));
+
+  async function sendOut(request: OutboundRequest, signal: AbortSignal): Promise<number> {
+    const url = new URL(request.url);
+    if (!/^https?:$/.test(url.protocol)) throw new Error("Only http and https can be called");
+    const host = hostOf(url);
+    const found = isIP(host) === 0 ? await resolve(host) : [host];
+    const reachable = allowed.has(placeName(url)) ? found : found.filter(isPublic);
+    if (reachable.length === 0) {
+      const reason = found.length === 0 ? "has no address" : "is not a public address";
+      throw new Error(`${placeName(url)} ${reason}; hooks.allowedHosts does not name it`);
+    }
+    let failure: unknown;
+    for (const address of reachable) {
+      signal.throwIfAborted();
+      const attempt = exchange({ url, address }, request, signal);
+      try {
+        return await attempt.status;
+      } catch (error) {
+        failure = error;
+        // Once it is connected, the service may have heard of the call.
+        if (attempt.isConnected()) break;
+      }
+    }
+    throw failure;
+  }
+
+  async function sendOwn(request: OutboundRequest, signal: AbortSignal): Promise<number> {
+    const { method, url, headers, body } = request;
+    const response = await own(
+      new Request(`http://own${url}`, { method, headers, body, signal, redirect: "manual" }),
+    );
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  return {
+    async send(request, given) {
+      const overall = AbortSignal.timeout(Math.ceil(request.timeoutMs));
+      const signal = given ? AbortSignal.any([given, overall]) : overall;
+      const work = request.url.startsWith("/") ? sendOwn : sendOut;
+      return { status: await unlessAborted(work(request, signal), signal) };
+    },
+  };
+}
+
+/** IPv4 first: fewer networks lack it. */
+async function addressesOf(host: string): Promise<string[]> {
+  const found = await lookup(host, { all: true, order: "ipv4first" });
+  return found.map(({ address }) => address);
+}
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
+
+const portOf = (url: URL): number =>
+  url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+
+/** `host:port`, as the URL parser writes the host. */
+const placeName = (url: URL): string => `${url.hostname}:${portOf(url)}`;
+
+/** Sends the request to this very address; the name is for the Host header and the certificate. */
+function exchange({ url, address }: Place, request: OutboundRequest, signal: AbortSignal) {
+  const isSecure = url.protocol === "https:";
+  let isConnected = false;
+  let isAnswered = false;
+  const sent: ClientRequest = (isSecure ? requestHttps : requestHttp)({
+    host: address,
+    port: portOf(url),
+    ...(isSecure && isIP(hostOf(url)) === 0 && { servername: url.hostname }),
+    method: request.method,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      ...request.headers,
+      Host: url.host,
+      ...(request.body !== null && {
+        "Content-Length": new TextEncoder().encode(request.body).length,
+      }),
+    },
+    // A connection of its own, which ends with the call.
+    agent: false,
+    signal,
+  });
+  const status = new Promise<number>((resolve, reject) => {
+    sent.on("socket", (socket) => {
+      socket.once(isSecure ? "secureConnect" : "connect", () => (isConnected = true));
+    });
+    sent.on("error", reject);
+    sent.on("close", () => {
+      if (!isAnswered) reject(new Error("The connection ended without an answer"));
+    });
+    sent.on("response", (response) => {
+      isAnswered = true;
+      drain(response).then(() => resolve(response.statusCode ?? 0), reject);
+    });
+  }).finally(() => sent.destroy());
+  sent.end(request.body ?? undefined);
+  return { status, isConnected: () => isConnected || isAnswered };
+}
+
+/** Reads the answer's body to its end, and keeps nothing of it. Rejects when it breaks off or is too long. */
+function drain(response: IncomingMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    response.on("data", (chunk: Uint8Array) => {
+      size += chunk.byteLength;
+      if (size > limits.hookAnswerBytesMax) reject(new Error("The answer is too long"));
+    });
+    response.on("end", () =>
+      response.complete ? resolve() : reject(new Error("The answer broke off")),
+    );
+    response.on("error", reject);
+    response.on("close", () => reject(new Error("The answer broke off")));
+  });
+}
+
+/** Not every step of a call can be stopped; none is waited for longer than the signal says. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    work.catch(() => undefined);
+  }
+}

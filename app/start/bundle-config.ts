@@ -1,0 +1,43 @@
+/**
+ * Writes the module that `wrangler` bundles: the configuration folder as texts, its components as imports, and a Worker over them. A Worker has
+ * no files, so both have to stand in its code. `node app/start/bundle-config.ts [module]`; CONFIG_DIR names the folder.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { readConfigFiles } from "./config-files.ts";
+import { parseEnv } from "./env.ts";
+
+const { configDir } = parseEnv({ CONFIG_DIR: process.env["CONFIG_DIR"] });
+const target = process.argv[2] ?? "dist/worker.ts";
+const files = await readConfigFiles(configDir);
+const components = [...files.keys()].filter((path) => path.includes("/components/")).toSorted();
+
+/** How the module imports a file, wherever the two are. */
+function specifierOf(path: string): string {
+  const way = relative(dirname(target), path).replaceAll("\\", "/");
+  return JSON.stringify(way.startsWith(".") ? way : `./${way}`);
+}
+
+const text = [
+  "/** Written by app/start/bundle-config.ts from the configuration folder; not to be edited. */",
+  `import { createWorker } from ${specifierOf(join(import.meta.dirname, "cloudflare.ts"))};`,
+  ...components.map((path, at) => `import * as c${at} from ${specifierOf(join(configDir, path))};`),
+  "",
+  "export default createWorker({",
+  "  files: new Map([",
+  ...[...files]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    // The code of a component is imported; of its text only the place counts.
+    .map(([path, code]) => [path, components.includes(path) ? "" : code])
+    .map((file) => `    ${JSON.stringify(file)},`),
+  "  ]),",
+  "  components: new Map<string, Record<string, unknown>>([",
+  ...components.map((path, at) => `    [${JSON.stringify(path)}, c${at}],`),
+  "  ]),",
+  "});",
+  "",
+].join("\n");
+
+await mkdir(dirname(target), { recursive: true });
+await writeFile(target, text);
+process.stdout.write(`${target} holds ${files.size} files of ${configDir}\n`);

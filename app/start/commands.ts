@@ -1,0 +1,119 @@
+/**
+ * What the command line does: `rowgate serve`, `worker`, `check`. Each command loads its own parts: a worker without those of the service takes
+ * 27 MB less. Called by `cli.ts`.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { formatFaults } from "../../core/config/faults.ts";
+import { storeCompiled } from "./compile-cache.ts";
+import { importFrom, readConfigFiles } from "./config-files.ts";
+import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
+import { parseEnv } from "./env.ts";
+import type { Service } from "./wire.ts";
+
+const usage = `Usage: npm run rowgate -- <command>
+
+  serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
+  worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
+  check    hold the configuration against the live databases; exits 1 when it finds a fault
+`;
+
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  serve: serveProjects,
+  worker: runJobs,
+  check,
+};
+
+/** Does what the arguments name; what fails ends the process with 1. */
+export async function runCommand(name = ""): Promise<void> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command) return command().catch(exitWith);
+  process.stderr.write(usage);
+  process.exitCode = name === "" || name === "help" ? 0 : 1;
+}
+
+async function serveProjects(): Promise<void> {
+  const [{ openService }, { listen }] = await Promise.all([
+    import("./wire.ts"),
+    "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
+  ]);
+  const { configDir } = parseEnv(process.env);
+  const files = await readConfigFiles(configDir);
+  const importComponent = importFrom(configDir);
+  const service = await openService({ files, env: process.env, importComponent });
+  const { url, stop } = await listen(service);
+  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
+  if (!isLoopback(service.settings.host)) {
+    service.log.warn(
+      { host: service.settings.host },
+      "Everyone who can reach this address may read and write",
+    );
+  }
+  stopOnSignal(stop);
+  await service.ready;
+  storeCompiled();
+}
+
+async function runJobs(): Promise<void> {
+  // Before any file is read: the threads that deflate begin with the first one.
+  lowerPriorityOfProcess();
+  const { startWorker } = await import("./worker.ts");
+  const files = await readConfigFiles(parseEnv(process.env).configDir);
+  const onStuck = () =>
+    void exitWith(
+      new Error("Jobs wait and this worker gets none; it ends, so that another begins"),
+    );
+  const { stop } = await startWorker({ files, env: process.env, onStuck });
+  process.stdout.write("Rowgate takes jobs\n");
+  stopOnSignal(stop);
+  storeCompiled();
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => void stop().then(() => process.exit(0), exitWith));
+  }
+}
+
+async function check(): Promise<void> {
+  const { checkConfig } = await import("./wire.ts");
+  const { configDir } = parseEnv(process.env);
+  const { faults, unreachable, endpoints } = await checkConfig({
+    files: await readConfigFiles(configDir),
+    env: process.env,
+    importComponent: importFrom(configDir),
+  });
+  if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
+  for (const project of unreachable) {
+    process.stderr.write(
+      `${project}: the database does not answer, so its tables could not be looked at\n`,
+    );
+  }
+  if (faults.length + unreachable.length > 0) process.exitCode = 1;
+  else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
+}
+
+/** A request that works as it is pasted: the first endpoint that can be read. */
+function example({ projects }: Service, url: string): string {
+  for (const project of projects) {
+    const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
+    if (!readable) continue;
+    const path = `${url}/api/${project.name}/${readable.name}/read`;
+    return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
+  }
+  return "";
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+/** The last words of a process that cannot go on; a moment is left for them to be written. */
+async function exitWith(error: unknown): Promise<never> {
+  const isExpected =
+    error instanceof Error && (error.constructor === Error || error.name === "ConfigError");
+  process.stderr.write(
+    `${isExpected ? (error as Error).message : String((error as Error)?.stack ?? error)}\n`,
+  );
+  await pause(10);
+  process.exit(1);
+}

@@ -1,0 +1,113 @@
+/**
+ * START HERE for Workers: the service as a Cloudflare Worker. Configuration and components are bundled (`bundle-config.ts` writes the
+ * module that calls `createWorker`), and nothing that was opened outlives its request (`edge/request-parts.ts`): a connection belongs to
+ * the request that made it. Only what is data stays (`edge/installation.ts`).
+ */
+import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import type { ConfigFiles } from "../../../core/config/read-config.ts";
+import type { Project } from "../../../core/dispatch.ts";
+import { type Bindings, environmentOf, type Lasting } from "./bindings.ts";
+import { type Installation, readInstallation, Refusal } from "./installation.ts";
+import { createConsoleLog } from "./console-log.ts";
+import { refusingApp } from "./refusal.ts";
+import { openRequestParts } from "./request-parts.ts";
+import { appOver } from "../open-project.ts";
+
+export interface FetchHandlerOptions {
+  /** Path below the configuration folder -> text of the file. */
+  readonly files: ConfigFiles;
+  /** What the components export, by the same paths. */
+  readonly components: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
+export interface Worker {
+  fetch(request: Request, bindings: Bindings, lasting: Lasting): Promise<Response>;
+}
+
+export function createWorker({ files, components }: FetchHandlerOptions): Worker {
+  const importComponent: ImportComponent = async (path) => components.get(path) ?? {};
+  let installed: { readonly of: string; readonly installation: Installation | Refusal } | null =
+    null;
+
+  /** Read anew when the bindings changed: a database may have another address now. */
+  function install(bindings: Bindings): Installation | Refusal {
+    const environment = environmentOf(bindings);
+    const of = JSON.stringify(environment.env);
+    if (installed?.of === of) return installed.installation;
+    const installation = readInstallation({ files, environment, importComponent });
+    if (installation instanceof Refusal) log.error({}, installation.message);
+    installed = { of, installation };
+    return installation;
+  }
+
+  return {
+    async fetch(request, bindings, lasting) {
+      const installation = install(bindings);
+      if (installation instanceof Refusal) return refusingApp(log).fetch(request);
+      const { answered, closed } = serve(installation, request);
+      // Also when the client goes away: a write that was committed has to be told to the cache.
+      lasting.waitUntil(closed);
+      return answered;
+    },
+  };
+}
+
+/** Before the level that was asked for is known. */
+const log = createConsoleLog("info");
+
+function serve(installation: Installation, request: Request) {
+  const opening = openRequestParts(installation, (own) => answer(own));
+
+  async function answer(asked: Request): Promise<Response> {
+    try {
+      const { projects, pingRedis } = await opening;
+      await seeDatabases(projectsFor(asked, projects), installation);
+      const { configs, settings, log } = installation;
+      const { bodyLimitBytes } = settings;
+      const app = appOver(projects, { configs, bodyLimitBytes, pingRedis, log });
+      return withLength(await app.fetch(asked));
+    } catch (error) {
+      if (error instanceof Refusal) installation.log.error({}, error.message);
+      else installation.log.error({ err: error }, "The projects could not be opened");
+      return refusingApp(installation.log).fetch(asked);
+    }
+  }
+
+  async function close(): Promise<void> {
+    const parts = await opening.catch(() => null);
+    await parts?.close();
+  }
+
+  const answered = answer(request);
+  return { answered, closed: answered.then(close, close) };
+}
+
+/** The runtime sends a stream in chunks, and no length, unless it is one of its own kind. */
+function withLength(response: Response): Response {
+  const length = response.headers.get("Content-Length");
+  if (length === null || !response.body) return response;
+  const { FixedLengthStream } = globalThis as unknown as {
+    FixedLengthStream: new (length: number) => ReadableWritablePair<Uint8Array, Uint8Array>;
+  };
+  return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
+}
+
+/** Those that the request needs: one for an action, none to say that the service lives. */
+function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
+  const { pathname } = new URL(url);
+  if (pathname === "/health/live") return [];
+  const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
+  return name === undefined ? projects : projects.filter((project) => project.name === name);
+}
+
+async function seeDatabases(
+  projects: readonly Project[],
+  { configs, routesOf }: Installation,
+): Promise<void> {
+  await Promise.all(
+    projects.map(async (project) => {
+      const config = configs.find(({ name }) => name === project.name)!;
+      project.routes ??= await routesOf(config, project.db);
+    }),
+  );
+}

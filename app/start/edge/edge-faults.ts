@@ -1,0 +1,60 @@
+/**
+ * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that are kept in a process,
+ * jobs without a queue and a bucket. Called by `installation.ts`, before anything is opened.
+ */
+import type { Requirement } from "../../../core/calls/action.ts";
+import { switchedOn } from "../../../core/actions.ts";
+import { faultAt } from "../../../core/config/document.ts";
+import type { Fault, Path } from "../../../core/config/faults.ts";
+import type { EndpointConfig, ProjectConfig } from "../../../core/config/read-config.ts";
+import { remoteFault } from "../../../db/open-remote.ts";
+import type { Settings } from "../env.ts";
+import type { BoundEnvironment } from "./bindings.ts";
+
+/** Every one at once; a project without any can be served. */
+export function edgeFaults(
+  config: ProjectConfig,
+  { settings, pooled }: { settings: Settings; pooled: BoundEnvironment["pooled"] },
+): Fault[] {
+  const { document, database, locking, endpoints } = config;
+  const faults = endpoints.flatMap((endpoint) => endpointFaults(endpoint, settings));
+  const fault = (path: Path, about: { found: string; expected: string }) =>
+    faults.unshift(faultAt(document, path, about));
+  for (const name of ["enabled", "enforceResourceLocks"] as const) {
+    if (!locking[name] || settings.redisUrl !== null) continue;
+    fault(["locking", name], { found: "locks, and no REDIS_URL", expected: needsRedis });
+  }
+  const about = remoteFault(database.url, { isPooled: pooled.has(database.url) });
+  if (about) fault(["database", "url"], about);
+  return faults;
+}
+
+const needsRedis = "REDIS_URL: there is no process here that could keep them";
+
+function endpointFaults({ document, payload }: EndpointConfig, settings: Settings): Fault[] {
+  const needing = (requirement: Requirement): Path[] =>
+    switchedOn(payload.action, ({ requires }) => requires.has(requirement)).map((name) => [
+      "action",
+      name,
+    ]);
+  const noRedis = settings.redisUrl === null;
+  const locks = noRedis ? needing("locks") : [];
+  const missing = [
+    ...(noRedis ? ["REDIS_URL, for a worker elsewhere to get its jobs"] : []),
+    ...(settings.storage.kind === "folder"
+      ? ["STORAGE_URL as a bucket: there are no files here"]
+      : []),
+  ];
+  const jobs = missing.length > 0 ? needing("jobs") : [];
+  return [
+    ...locks.map((path) =>
+      faultAt(document, path, { found: "locks, and no REDIS_URL", expected: needsRedis }),
+    ),
+    ...jobs.map((path) =>
+      faultAt(document, path, {
+        found: "exports or imports, without a queue and a bucket for them",
+        expected: missing.join("; "),
+      }),
+    ),
+  ];
+}

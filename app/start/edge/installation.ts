@@ -1,0 +1,114 @@
+/**
+ * What all requests of one isolate share, and nothing of it is connected to anything: the configuration, the compiled plans, and what is
+ * known of each database. A request that finds no plan compiles one on its own connections: it must not wait for another
+ * request's. The first result stays. Made by `app/start/edge/cloudflare.ts`.
+ */
+import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import { type Fault, formatFaults } from "../../../core/config/faults.ts";
+import {
+  type ConfigFiles,
+  type ProjectConfig,
+  readConfig,
+} from "../../../core/config/read-config.ts";
+import type { Routes } from "../../../core/dispatch.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Db, Log } from "../../../core/plans/ports.ts";
+import { openPerRequest } from "../../../db/open-remote.ts";
+import { parseEnv, type Settings } from "../env.ts";
+import { openAccess } from "../../../core/callers/access.ts";
+import { lookAt } from "../open-project.ts";
+import type { BoundEnvironment } from "./bindings.ts";
+import { edgeFaults } from "./edge-faults.ts";
+import { createConsoleLog } from "./console-log.ts";
+
+export interface InstallationOptions {
+  readonly files: ConfigFiles;
+  readonly environment: BoundEnvironment;
+  readonly importComponent: ImportComponent;
+}
+
+export interface Installation {
+  readonly settings: Settings;
+  readonly configs: readonly ProjectConfig[];
+  readonly log: Log;
+  /** Addresses of databases that are known to nobody else. */
+  readonly pooled: BoundEnvironment["pooled"];
+  /** A database for one request, to be closed with it. Rejects with Refusal when its address cannot be read. */
+  openDb(config: ProjectConfig): Promise<Db>;
+  /** Null while the database does not answer. Rejects with Refusal. */
+  routesOf(config: ProjectConfig, db: Db): Promise<Routes | null>;
+}
+
+/** The configuration cannot be served; the message says everything, for the log. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+/** A Refusal holds every fault that can be seen without a database. */
+export function readInstallation({
+  files,
+  environment: { env, pooled },
+  importComponent,
+}: InstallationOptions): Installation | Refusal {
+  const settings = settingsFrom(env);
+  if (settings instanceof Refusal) return settings;
+  const log = createConsoleLog(settings.logLevel);
+  const { projects, faults } = readConfig(files, env);
+  const found = [
+    ...faults,
+    ...projects.flatMap((config) => edgeFaults(config, { settings, pooled })),
+  ];
+  if (found.length > 0) return refusalOf(found);
+  const openers = new Map<string, () => Db>();
+  const routes = new Map<string, Routes>();
+
+  return {
+    settings,
+    configs: projects.map(withoutCache),
+    log,
+    pooled,
+    async openDb({ name, database: { url, pool, statementTimeoutMs }, decimals }) {
+      const known = openers.get(name);
+      if (known) return known();
+      const connectionsMax = Math.min(pool, limits.requestConnectionsMax);
+      const options = { connectionsMax, statementTimeoutMs, decimals };
+      const open = await openPerRequest(url, options).catch((error: Error) => {
+        throw new Refusal(`${name}: ${error.message}`, { cause: error });
+      });
+      if (!openers.has(name)) openers.set(name, open);
+      return openers.get(name)!();
+    },
+    async routesOf(config, { catalog }) {
+      const known = routes.get(config.name);
+      if (known) return known;
+      const look = await lookAt(config, { catalog, access: openAccess, importComponent });
+      if ("faults" in look) throw refusalOf(look.faults);
+      if ("unreachable" in look) {
+        const about = { project: config.name, err: look.unreachable };
+        log.warn(about, "The database is not reachable; the next request tries again");
+        return null;
+      }
+      if (!routes.has(config.name)) {
+        routes.set(config.name, look.routes);
+        for (const notice of look.notices) log.warn({ project: config.name }, notice);
+      }
+      return routes.get(config.name)!;
+    },
+  };
+}
+
+function settingsFrom(env: Readonly<Record<string, string>>): Settings | Refusal {
+  try {
+    return parseEnv(env);
+  } catch (error) {
+    return new Refusal((error as Error).message);
+  }
+}
+
+const refusalOf = (faults: readonly Fault[]): Refusal => new Refusal(formatFaults(faults));
+
+/** A store that a request has to connect to first costs more than most lists. */
+const withoutCache = (config: ProjectConfig): ProjectConfig => ({
+  ...config,
+  cache: { ...config.cache, enabled: false },
+});

@@ -1,0 +1,75 @@
+/**
+ * core's `Outbound` over `fetch`, for runtimes that have no sockets of their own for HTTP. The rules are those of `app/outbound/outbound-client.ts`, but for
+ * one: the address behind a name cannot be seen here, so only what the URL itself says is checked. Made by `app/start/edge/cloudflare.ts`.
+ */
+import { limits } from "../../../core/values/limits.ts";
+import type { Outbound, OutboundRequest } from "../../../core/plans/ports.ts";
+import { isPublic } from "../../outbound/address.ts";
+
+export interface EdgeOutboundOptions {
+  /** `host:port`, as `localhost:8080` or `[::1]:8080`, that may be called although the address is not public. */
+  readonly allowedHosts: readonly string[];
+  /** Answers requests to this service. */
+  readonly own: (request: Request) => Promise<Response> | Response;
+}
+
+export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): Outbound {
+  const allowed = new Set(allowedHosts.map((entry) => placeName(new URL(`http://${entry}`))));
+
+  async function respond(request: OutboundRequest, signal: AbortSignal): Promise<Response> {
+    const { method, url, headers, body } = request;
+    const init = { method, headers, body, signal, redirect: "manual" } as const;
+    if (url.startsWith("/")) return own(new Request(`http://own${url}`, init));
+    const target = new URL(url);
+    if (!/^https?:$/.test(target.protocol)) throw new Error("Only http and https can be called");
+    if (!allowed.has(placeName(target)) && !mayBePublic(target.hostname)) {
+      const place = placeName(target);
+      throw new Error(`${place} is not a public address; hooks.allowedHosts does not name it`);
+    }
+    return fetch(target, init);
+  }
+
+  return {
+    async send(request, given) {
+      const overall = AbortSignal.timeout(Math.ceil(request.timeoutMs));
+      const signal = given ? AbortSignal.any([given, overall]) : overall;
+      const response = await respond(request, signal);
+      refuseLongHead(response.headers);
+      await drain(response);
+      return { status: response.status };
+    },
+  };
+}
+
+/** Names that lead into the own network, wherever that is. */
+const innerName = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)\.?$/i;
+
+/** `host` as the URL parser writes it. */
+function mayBePublic(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  const isAddress = address !== host || /^[\d.]+$/.test(host);
+  return isAddress ? isPublic(address) : !innerName.test(host);
+}
+
+/** `host:port`, as the URL parser writes the host. */
+function placeName({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
+}
+
+/** As Node does by itself. */
+function refuseLongHead(headers: Headers): void {
+  const length = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  if (length > headLengthMax) throw new Error("The answer's head is too long");
+}
+
+const headLengthMax = 16_384;
+
+/** Reads the answer's body to its end, and keeps nothing of it. Rejects when it breaks off or is too long. */
+async function drain({ body }: Response): Promise<void> {
+  if (!body) return;
+  let size = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limits.hookAnswerBytesMax) throw new Error("The answer is too long");
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Answers for a configuration that cannot be served: 503 to everything but `/health/live`, whose reason stands in the log alone, since it
+ * names files and tables. Made by `app/start/edge/cloudflare.ts`, where no process could end instead.
+ */
+import { Hono } from "hono";
+import { unavailable } from "../../../core/values/errors.ts";
+import type { Log } from "../../../core/plans/ports.ts";
+import { inExchange } from "../../http/exchange.ts";
+import { isLive } from "../../http/health.ts";
+
+export function refusingApp(log: Log): Hono {
+  const deps = { now: () => new Date().toISOString(), newId: () => crypto.randomUUID(), log };
+  const app = new Hono();
+  app.get(
+    "/health/live",
+    inExchange(deps, isLive({ ...deps, projects: new Map(), pingRedis: null })),
+  );
+  app.all(
+    "*",
+    inExchange(deps, () => {
+      throw unavailable("The configuration cannot be served; the log says why");
+    }),
+  );
+  return app;
+}

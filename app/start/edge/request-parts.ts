@@ -1,0 +1,72 @@
+/**
+ * What one request opens, each when it is first needed, and what is closed once it was answered: databases, Redis, the queue, and the calls
+ * that nobody waits for. Made by `app/start/edge/cloudflare.ts` for each request.
+ */
+import { hash } from "node:crypto";
+import { createCache } from "../../../core/cache/cache.ts";
+import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { Project } from "../../../core/dispatch.ts";
+import { limits } from "../../../core/values/limits.ts";
+import { remoteDatabaseOf } from "../../../db/open-remote.ts";
+import { openToAll } from "../../../core/callers/callers.ts";
+import { assembleProject } from "../open-project.ts";
+import { createBackground } from "../../outbound/background.ts";
+import type { Installation } from "./installation.ts";
+import { createEdgeOutbound, type EdgeOutboundOptions } from "./outbound.ts";
+import { openRequestJobs } from "./request-jobs.ts";
+import { openRequestStores } from "./request-stores.ts";
+
+export interface RequestParts {
+  /** In the order of the configuration; without routes. */
+  readonly projects: readonly Project[];
+  /** Null without Redis. */
+  readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Makes the calls that nobody waits for, tells Redis what it does not know yet, and closes everything. Never rejects. */
+  close(): Promise<void>;
+}
+
+export async function openRequestParts(
+  installation: Installation,
+  own: EdgeOutboundOptions["own"],
+): Promise<RequestParts> {
+  const { configs, settings, pooled, log } = installation;
+  const stores = openRequestStores(settings.redisUrl);
+  const cache = createCache({ store: stores.cache, digest, log });
+  const jobs = openRequestJobs(installation);
+
+  async function open(config: ProjectConfig) {
+    const { url } = config.database;
+    const outbound = createEdgeOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+    const background = createBackground(outbound, log);
+    const project = assembleProject(config, {
+      db: await installation.openDb(config),
+      database: pooled.has(url) ? null : remoteDatabaseOf(url),
+      cache,
+      lockStore: stores.locks(config.name),
+      outbound,
+      background,
+      jobs: jobs.forProject(config),
+      callers: openToAll,
+      digest,
+    });
+    return { project, background };
+  }
+
+  const opened = await Promise.all(configs.map(open));
+  return {
+    projects: opened.map(({ project }) => project),
+    pingRedis: stores.ping,
+    async close() {
+      const untilMs = performance.now() + limits.afterAnswerMs;
+      await Promise.all(opened.map(({ background }) => background.drain(untilMs)));
+      if (!(await cache.settle(untilMs)))
+        log.error({}, "Redis did not hear of a write: lists that others keep may be older than it");
+      cache.close();
+      await jobs.close();
+      stores.close();
+      await Promise.all(opened.map(({ project }) => project.db.close()));
+    },
+  };
+}
+
+const digest = (text: string): string => hash("sha256", text);

@@ -1,0 +1,58 @@
+/**
+ * What a request keeps outside the databases. With Redis: locks, and the word to other instances about what was written, over one
+ * connection that is made when it is first needed. Without: locks of the isolate, which make a second request wait no longer than it has to; what
+ * really keeps two apart is the row lock of their transactions. Made by `request-parts.ts`.
+ */
+import type { CacheStore, LockStore } from "../../../core/plans/ports.ts";
+import { createMemoryLocks } from "../../stores/memory-locks.ts";
+import { openRedisStores } from "../../stores/open-redis.ts";
+import type { Stores } from "../../stores/stores.ts";
+
+export function openRequestStores(redisUrl: string | null): Stores {
+  return redisUrl === null ? isolateStores : redisStores(redisUrl);
+}
+
+const forgetful: CacheStore = {
+  stamp: async () => "",
+  raise: async () => undefined,
+  get: async () => null,
+  set: async () => undefined,
+};
+
+/** By project. They are data, and so may outlive a request. */
+const isolateLocks = new Map<string, LockStore>();
+
+const isolateStores: Stores = {
+  cache: forgetful,
+  locks(project) {
+    const locks = isolateLocks.get(project) ?? createMemoryLocks();
+    isolateLocks.set(project, locks);
+    return locks;
+  },
+  ping: null,
+  close: () => undefined,
+};
+
+function redisStores(url: string): Stores {
+  let opening: Promise<Stores> | null = null;
+  const stores = () => (opening ??= openRedisStores(url));
+  return {
+    cache: { ...forgetful, raise: async (names) => (await stores()).cache.raise(names) },
+    locks(project) {
+      let opened: Promise<LockStore> | null = null;
+      const locks = () => (opened ??= stores().then((connected) => connected.locks(project)));
+      return {
+        acquire: async (names, claim) => (await locks()).acquire(names, claim),
+        extend: async (names, claim) => (await locks()).extend(names, claim),
+        release: async (names, token) => (await locks()).release(names, token),
+        status: async (names, token) => (await locks()).status(names, token),
+      };
+    },
+    ping: async () => (await stores()).ping!(),
+    close: () =>
+      void opening?.then(
+        (connected) => connected.close(),
+        () => undefined,
+      ),
+  };
+}

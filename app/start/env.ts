@@ -1,0 +1,141 @@
+/** The environment, parsed once. Every variable that the service reads is here, but for those that project.json names. */
+import { z } from "zod";
+import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
+
+const byteSize = z
+  .string()
+  .regex(
+    /^\d+(?:\.\d+)?\s*(?:b|kb|kib|mb|mib)?$/i,
+    "must be a number of bytes, or a size such as 2MB",
+  )
+  .transform((text) => {
+    const [, amount = "0", unit = "b"] = /^([\d.]+)\s*([a-z]*)$/i.exec(text) ?? [];
+    const factor =
+      { b: 1, kb: 1000, kib: 1024, mb: 1000 ** 2, mib: 1024 ** 2 }[unit.toLowerCase() || "b"] ?? 1;
+    return Math.floor(Number(amount) * factor);
+  })
+  .refine((bytes) => bytes >= 1, "must be at least 1 byte");
+
+const variables = z.object({
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, "must be a port number")
+    .transform(Number)
+    .refine((port) => port <= 65_535, "must be a port number up to 65535")
+    .default(3000),
+  HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
+  CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  BODY_LIMIT: byteSize.default(1_048_576),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
+    .optional(),
+  JOBS_DATABASE_URL: z
+    .string()
+    .refine(
+      (url) => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url),
+      "must be an address such as postgres://user:password@localhost:5432/jobs",
+    )
+    .optional(),
+  STORAGE_URL: z
+    .string()
+    .default("file:./data/files")
+    .transform((text, context) => {
+      const place = parseStorageUrl(text);
+      if (typeof place !== "string") return place;
+      context.addIssue({ code: "custom", message: place });
+      return z.NEVER;
+    }),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
+  JOBS_QUEUE: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, "must be a name of letters, digits, ., - and _")
+    .default("rowgate"),
+  JOBS_BOARD_TOKEN: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .optional(),
+});
+
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly configDir: string;
+  readonly logLevel: string;
+  readonly bodyLimitBytes: number;
+  /** Null: what instances could share stays in the process. */
+  readonly redisUrl: string | null;
+  /** Null: jobs are kept in Redis, or, without Redis, by the service itself. Never beside `redisUrl`. */
+  readonly jobsDatabaseUrl: string | null;
+  /** Where exports and uploads are kept. */
+  readonly storage: Storage;
+  /** Service and workers with the same name share their jobs, and services the hooks that nobody waits for. */
+  readonly queueName: string;
+  /** Lets operators look at the jobs. Null: nobody can. */
+  readonly jobsBoardToken: string | null;
+}
+
+/** Not shown in messages: an address may hold a password. */
+const secrets: ReadonlySet<string> = new Set([
+  "REDIS_URL",
+  "JOBS_DATABASE_URL",
+  "JOBS_BOARD_TOKEN",
+]);
+
+/** `s3://key:secret@bucket` is refused, and not shown either. */
+const isSecret = (name: string, value: string): boolean => secrets.has(name) || value.includes("@");
+
+/** Throws an Error whose message lists every variable with a bad value. An empty variable counts as absent. */
+export function parseEnv(env: Readonly<Record<string, string | undefined>>): Settings {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = variables.safeParse(present);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      const value = env[name] ?? "";
+      const shown = isSecret(name, value) ? "…" : value;
+      return `  ${name}=${shown}: ${issue.message}`;
+    });
+    throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
+  }
+  const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
+  const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN } = parsed.data;
+  if (REDIS_URL !== undefined && JOBS_DATABASE_URL !== undefined)
+    throw new Error(
+      "REDIS_URL and JOBS_DATABASE_URL are both set, and jobs are kept in one place; " +
+        "unset JOBS_DATABASE_URL to keep them in Redis",
+    );
+  return {
+    port: PORT,
+    host: HOST,
+    configDir: CONFIG_DIR,
+    logLevel: LOG_LEVEL,
+    bodyLimitBytes: BODY_LIMIT,
+    redisUrl: REDIS_URL ?? null,
+    jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
+    storage: storageOf(parsed.data),
+    queueName: JOBS_QUEUE,
+    jobsBoardToken: JOBS_BOARD_TOKEN ?? null,
+  };
+}
+
+/** The names of the variables are those that every tool for such buckets reads. */
+function storageOf({
+  STORAGE_URL: place,
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_SESSION_TOKEN: sessionToken,
+}: z.infer<typeof variables>): Storage {
+  if (place.kind === "folder") return place;
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new Error(
+      "STORAGE_URL is a bucket, so AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set",
+    );
+  return { ...place, keys: { accessKeyId, secretAccessKey, sessionToken } };
+}

@@ -1,0 +1,105 @@
+/**
+ * What every runtime does with a project: its parts put together, its configuration held against its database, and all projects behind
+ * one app. Where the parts come from differs: `wire.ts` opens them once for a process, `cloudflare.ts` for each request.
+ */
+import type { Hono } from "hono";
+import type { Cache } from "../../core/cache/cache.ts";
+import type { Access } from "../../core/callers/access.ts";
+import type { Callers } from "../../core/callers/callers.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
+import type { ImportComponent } from "../../core/config/components-plan.ts";
+import type { Fault } from "../../core/config/faults.ts";
+import type { ProjectConfig } from "../../core/config/read-config.ts";
+import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
+import { AppError } from "../../core/values/errors.ts";
+import type { ProjectJobs } from "../../core/jobs/jobs.ts";
+import { createLocks } from "../../core/locks/locks.ts";
+import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import { createApp } from "../http/http.ts";
+
+export interface ProjectParts {
+  readonly db: Db;
+  /** As the cache's `forProject` takes it: equal for projects on the same database; null where its address tells nothing. */
+  readonly database: string | null;
+  readonly cache: Cache;
+  readonly lockStore: LockStore;
+  readonly outbound: Outbound;
+  readonly background: Background;
+  readonly jobs: ProjectJobs;
+  readonly callers: Callers;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
+}
+
+/** The project without its routes, which are there once its database was seen. */
+export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
+  const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  return {
+    name: config.name,
+    db,
+    cache: cache.forProject({ database, ...config.cache }),
+    locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
+    outbound,
+    background,
+    jobs,
+    digest,
+    callers,
+    routes: null,
+  };
+}
+
+/** What the database made of the configuration: routes, faults, or that it does not answer. */
+export type Look =
+  | { readonly routes: Routes; readonly notices: readonly string[] }
+  | { readonly faults: readonly Fault[] }
+  | { readonly unreachable: unknown };
+
+export interface LookOptions {
+  readonly catalog: Catalog;
+  readonly access: Access;
+  readonly importComponent?: ImportComponent | undefined;
+}
+
+/** Compiles the project against its database. Only faults of our own reject. */
+export async function lookAt(
+  config: ProjectConfig,
+  { catalog, access, importComponent }: LookOptions,
+): Promise<Look> {
+  try {
+    const { entities, faults, notices } = await compileProject(config, catalog, {
+      importComponent,
+    });
+    return faults.length > 0 ? { faults } : { routes: bindProject(entities, access), notices };
+  } catch (error) {
+    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+    return { unreachable: error.cause ?? error };
+  }
+}
+
+export interface AppParts {
+  readonly configs: readonly ProjectConfig[];
+  readonly bodyLimitBytes: number;
+  /** Null where there is no Redis. */
+  readonly pingRedis: (() => Promise<boolean>) | null;
+  readonly log: Log;
+}
+
+/** The app that answers for these projects. */
+export function appOver(
+  projects: readonly Project[],
+  { configs, bodyLimitBytes, pingRedis, log }: AppParts,
+): Hono {
+  return createApp({
+    projects: new Map(projects.map((project) => [project.name, project])),
+    now: () => new Date().toISOString(),
+    newId,
+    bodyLimitBytes,
+    corsOrigins: new Map(
+      configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
+    ),
+    pingRedis,
+    log,
+  });
+}
+
+const newId = (): string => crypto.randomUUID();

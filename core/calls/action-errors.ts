@@ -1,0 +1,40 @@
+/** Which errors any action can give, and which come with the headers that an action respects. `action.ts` adds an action's own. */
+import type { ErrorKind } from "../values/errors.ts";
+import type { EventName } from "../plans/hook.ts";
+
+/** Headers of a request that change what an action does. */
+export type RequestHeader = "X-Request-Mode" | "If-Match" | "X-Lock-Token" | "Idempotency-Key";
+
+/** What the edge and the way to an action refuse: who calls, what for, in which form, and when something is out of reach. */
+export const errorsOfEveryAction: readonly ErrorKind[] = [
+  "invalidPayload",
+  "forbidden",
+  "notFound",
+  "methodNotAllowed",
+  "payloadTooLarge",
+  "unsupportedMediaType",
+  "internal",
+  "unavailable",
+];
+
+const errorsOfHeaders: Readonly<Record<RequestHeader, readonly ErrorKind[]>> = {
+  "X-Request-Mode": ["invalidRequestMode"],
+  "If-Match": ["preconditionFailed"],
+  "X-Lock-Token": ["lockConflict", "lockNotTaken"],
+  "Idempotency-Key": ["invalidParameter", "requestInProgress", "idempotencyKeyReused"],
+};
+
+/** `errors`: those of the action itself. */
+export function allErrors({
+  errors,
+  headers = [],
+  events = [],
+}: {
+  errors: readonly ErrorKind[];
+  headers?: readonly RequestHeader[];
+  events?: readonly EventName[];
+}): ReadonlySet<ErrorKind> {
+  const ofHandlers: readonly ErrorKind[] = events.length > 0 ? ["rejectedByHook"] : [];
+  const ofHeaders = headers.flatMap((name) => errorsOfHeaders[name]);
+  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofHandlers]);
+}

@@ -1,0 +1,350 @@
+/**
+ * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/bind.ts` binds them to
+ * entities, so that a request finds a function that is ready to run.
+ */
+import type { ProjectCache } from "../cache/cache.ts";
+import type { Caller } from "../plans/caller.ts";
+import type { Queries, ReadSession } from "../callers/session.ts";
+import { allErrors, type RequestHeader } from "./action-errors.ts";
+import type { Entity } from "../plans/entity.ts";
+import { type ErrorKind, invalidPayload } from "../values/errors.ts";
+import type { EventName } from "../plans/hook.ts";
+import { isObject, type Json } from "../values/json.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import type { ProjectJobs } from "../jobs/jobs.ts";
+import type { RequestLocks } from "../locks/locks.ts";
+import { type RefuseUnknown, refusingUnknown } from "./unknown-members.ts";
+import type { HookCall, Log, Outbound } from "../plans/ports.ts";
+import type { Clock, NewId } from "../values/clock.ts";
+
+export type Method = "GET" | "POST";
+
+/** One request, as an action sees it. */
+export interface Call {
+  /** Who asks. What the caller may see has narrowed everything else in the call already. */
+  readonly caller: Caller;
+  /** With the columns that the caller may see and write. */
+  readonly entity: Entity;
+  readonly method: Method;
+  /** The header X-Request-Mode. */
+  readonly requestMode: string | null;
+  /** The body, unwrapped from `{data, options}`, or the query of a GET; own properties are what the client sent. */
+  readonly body: Record<string, unknown>;
+  /** The client's `options`; no option has an effect of its own. */
+  readonly options: Record<string, unknown>;
+  /** The header If-Match. */
+  readonly ifMatch: string | null;
+  /** Goes out as X-Request-Id. */
+  readonly requestId: string;
+  /** How many hooks of this service led to this request; 0 = none. */
+  readonly hookDepth: number;
+  /** The file of a multipart body; null where the action takes none. */
+  readonly upload: Upload | null;
+  /** Rows within the caller's scope. What writes gets its own in `Write.run`. */
+  readonly session: ReadSession;
+  /** When the session ends, on the clock of `performance.now()`. */
+  readonly deadlineAtMs: number;
+  /** Answers that were kept for callers of the same scope. */
+  readonly cache: ProjectCache;
+  /** Locks on records within the caller's scope. */
+  readonly locks: RequestLocks;
+  readonly outbound: Outbound;
+  readonly jobs: ProjectJobs;
+  readonly now: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
+
+/** The one file of a request, while it arrives. */
+export interface Upload {
+  /** As the client calls it: good for its ending alone. */
+  readonly name: string;
+  /** To be read once. Rejects with `invalidPayload` when the body is cut short, or holds anything else beside the file. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** A successful answer; the edge adds `success` and `timestamp`. */
+export interface Answer {
+  readonly status: 200 | 201;
+  /** Members of the envelope in the order in which they are shown. */
+  readonly body: Record<string, unknown>;
+  /** JSON text of an object whose members follow those of the body. It goes out as it is, without being parsed. */
+  readonly rest?: string;
+  /** True: the body is the whole answer, without `success` and `timestamp`. */
+  readonly isBare?: boolean;
+  readonly etag?: string;
+  /** The envelope's time; absent: now. */
+  readonly answeredAt?: string;
+  /** True: an earlier request with the same Idempotency-Key got this answer. */
+  readonly isReplayed?: boolean;
+  /** Calls to make once everybody can see what the action wrote. */
+  readonly later?: readonly HookCall[];
+  /** The answer is this file, and no JSON at all. */
+  readonly file?: AnsweredFile;
+  /** The key of the record in `data`, as `keyAsJson` gives it: a repeat of the request shows the record only to who may see it then. */
+  readonly subject?: Json;
+}
+
+export interface AnsweredFile {
+  /** What it is called where it is saved. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** The bytes, or those from `start` to `end`, both included. */
+  read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+}
+
+/** What an action does to rows: the driver in `bind.ts` opens the transaction that follows from it. */
+export type Mode = "reads" | "writes" | "starts a job";
+
+/** The work of an action that writes: everything that it does in the database is one transaction. */
+export interface Write {
+  /** True: `run` sends one statement, which is atomic without a transaction around it. */
+  readonly isOneStatement: boolean;
+  /** Runs again after a deadlock, so it has no effect outside of the database. */
+  run(queries: Queries): Promise<Answer>;
+  /** What to do in another transaction after this failure; null: the failure stands. */
+  instead?(failure: unknown): Write | null;
+}
+
+/** Names under `action` of an endpoint's file that stand for several actions. */
+export type ActionGroup = "workflow" | "export" | "import" | "lock";
+
+/** What an action needs of the endpoint's file, of its table, or of the installation. */
+export type Requirement =
+  /** A table to write to, and the key that names one of its records. */
+  | "key"
+  /** A view, query or table to read. */
+  | "source"
+  /** The datatablesQuery, or a table. */
+  | "gridSource"
+  /** The exportQuery, or what the other actions read. */
+  | "exportSource"
+  | "adjustConfig"
+  | "masterDetail"
+  /** A column that holds the record's status. */
+  | "status"
+  /** Storage that can undo a half-done change. */
+  | "transactions"
+  /** Columns that can hold what the service fills in: who changed the record, and when. */
+  | "auditColumns"
+  /** A queue, and a place for files. */
+  | "jobs"
+  /** A store of locks. */
+  | "locks";
+
+/** Whom a schema is made for. */
+export interface About {
+  /** As the caller sees it. */
+  readonly entity: Entity;
+  readonly method: Method;
+}
+
+/** What a successful answer holds: its own members, without the envelope's `success` and `timestamp`, or a file. */
+export type AnswerForm =
+  | { readonly status: 200 | 201; readonly schema: JsonSchema }
+  | { readonly status: 200; readonly mediaTypes: readonly string[] };
+
+/** What every action says of itself. Whatever lists or describes actions follows from this, and says nothing of it again. */
+interface Described<Needs> {
+  /** As in the URL. */
+  readonly name: string;
+  /** What it does, in one sentence. */
+  readonly summary: string;
+  readonly methods: readonly Method[];
+  /** The group that stands for it, too. */
+  readonly group?: ActionGroup;
+  /** Of another action: switched on with that one, unless the configuration says no. */
+  readonly follows?: string;
+  readonly requires: readonly Requirement[];
+  /** Headers that change what it does. */
+  readonly headers?: readonly RequestHeader[];
+  /** Those whose handlers run in its transaction. Absent: none. */
+  readonly events?: readonly EventName[];
+  /** What it refuses a request with, besides `errorsOfEveryAction` and what its headers and handlers bring. */
+  readonly errors: readonly ErrorKind[];
+  /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
+  readonly showsColumns?: boolean;
+  /** True: a body `{data, options}` is taken apart. */
+  readonly takesOptions: boolean;
+  /** True: no body, or `{}`, asks for all the defaults; otherwise it is refused. */
+  readonly takesEmptyBody: boolean;
+  /** True: a body in form encoding with bracketed names is taken too; absent: JSON alone. */
+  readonly takesForm?: boolean;
+  /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
+  readonly takesUpload?: boolean;
+  /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
+  readonly isProjectWide?: boolean;
+  /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
+  besideErrors?(body: unknown): Record<string, unknown>;
+  /** True: errors go out with status 200 and a text in `error`, for a client that shows nothing else. Absent: never. */
+  showsErrorsInline?(needs: Needs): boolean;
+  /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
+  needs(entity: Entity): Needs | null;
+  /**
+   * What a request may hold: the body, unwrapped, of a POST, and the parameters of a GET, whose values come as texts. Everything that it
+   * takes is accepted, unless it contradicts what is stored. Made when somebody asks.
+   */
+  input(needs: Needs, about: About): JsonSchema;
+  answer(needs: Needs, about: About): AnswerForm;
+}
+
+/** Changes no row. */
+export interface ReadingDefinition<Needs> extends Described<Needs> {
+  readonly mode: "reads";
+  run(call: Call, needs: Needs): Promise<Answer>;
+}
+
+/** Hands work over to a job, or tells what became of one. */
+export interface JobDefinition<Needs> extends Described<Needs> {
+  readonly mode: "starts a job";
+  run(call: Call, needs: Needs): Promise<Answer>;
+}
+
+/** Changes rows. */
+export interface WritingDefinition<Needs> extends Described<Needs> {
+  readonly mode: "writes";
+  /** Checks the request and takes its locks, before anything is written; gives the work that then runs in a transaction. */
+  begin(call: Call, needs: Needs): Write | Promise<Write>;
+}
+
+export type ActionDefinition<Needs> =
+  | ReadingDefinition<Needs>
+  | JobDefinition<Needs>
+  | WritingDefinition<Needs>;
+
+/** An action whose `Needs` are its own matter. */
+export interface Action {
+  readonly name: string;
+  readonly summary: string;
+  readonly mode: Mode;
+  readonly methods: readonly Method[];
+  readonly group: ActionGroup | null;
+  readonly follows: string | null;
+  readonly requires: ReadonlySet<Requirement>;
+  readonly headers: ReadonlySet<RequestHeader>;
+  readonly events: readonly EventName[];
+  /** All of them, those of every action included. */
+  readonly errors: ReadonlySet<ErrorKind>;
+  readonly showsColumns: boolean;
+  readonly takesOptions: boolean;
+  readonly takesForm: boolean;
+  readonly takesUpload: boolean;
+  readonly isProjectWide: boolean;
+  /** What a request to this entity may hold; null where the entity lacks what the action needs. */
+  input(about: About): JsonSchema | null;
+  /** The same of a successful answer. */
+  answer(about: About): AnswerForm | null;
+  besideErrors(body: unknown): Record<string, unknown>;
+  /** Whether errors of this entity go out with status 200. */
+  showsErrorsInline(entity: Entity): boolean;
+  /** The function that answers for this entity, or null when the entity lacks what the action needs. */
+  bind(entity: Entity): Bound | null;
+}
+
+/** An action with the parts of one entity. */
+export type Bound = Payload & (BoundWork | BoundWrite);
+
+interface Payload {
+  /** The body that the action sees, and the client's options. Rejects with Invalid payload. */
+  read(sent: unknown, method: Method): Pick<Call, "body" | "options">;
+}
+
+interface BoundWork {
+  readonly mode: "reads" | "starts a job";
+  run(call: Call): Promise<Answer>;
+}
+
+interface BoundWrite {
+  readonly mode: "writes";
+  begin(call: Call): Write | Promise<Write>;
+}
+
+export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
+  const { name, mode, headers = [], events = [], besideErrors } = definition;
+  const input = (needs: Needs, about: About): JsonSchema => {
+    const schema = definition.input(needs, about);
+    return definition.takesEmptyBody ? schema : { ...schema, minProperties: 1 };
+  };
+  return {
+    name,
+    summary: definition.summary,
+    mode,
+    methods: definition.methods,
+    group: definition.group ?? null,
+    follows: definition.follows ?? null,
+    requires: new Set(definition.requires),
+    headers: new Set(headers),
+    events,
+    errors: allErrors(definition),
+    showsColumns: definition.showsColumns ?? false,
+    takesOptions: definition.takesOptions,
+    takesForm: definition.takesForm ?? false,
+    takesUpload: definition.takesUpload ?? false,
+    isProjectWide: definition.isProjectWide ?? false,
+    input(about) {
+      const needs = definition.needs(about.entity);
+      return needs === null ? null : input(needs, about);
+    },
+    answer(about) {
+      const needs = definition.needs(about.entity);
+      return needs === null ? null : definition.answer(needs, about);
+    },
+    besideErrors: (body) => besideErrors?.(body) ?? {},
+    showsErrorsInline(entity) {
+      const needs = definition.needs(entity);
+      return needs !== null && (definition.showsErrorsInline?.(needs) ?? false);
+    },
+    bind(entity) {
+      const needs = definition.needs(entity);
+      if (needs === null) return null;
+      const refuse = refusal(entity, (method) => input(needs, { entity, method }));
+      const read: Payload["read"] = (sent, method) => {
+        const { body, options } = definition.takesOptions
+          ? unwrap(sent)
+          : { body: sent, options: {} };
+        const payload = payloadOf(body, definition.takesEmptyBody);
+        refuse(payload, method);
+        return { body: payload, options };
+      };
+      if (definition.mode === "writes")
+        return { mode: "writes", read, begin: (call) => definition.begin(call, needs) };
+      return { mode: definition.mode, read, run: (call) => definition.run(call, needs) };
+    },
+  };
+}
+
+/** Refuses unknown members where the project says so. What is known is made of the schema at the first request of each method. */
+function refusal(
+  { settings }: Entity,
+  schemaFor: (method: Method) => JsonSchema,
+): (payload: unknown, method: Method) => void {
+  if (settings.unknownMembers === "ignore") return () => undefined;
+  const prepared = new Map<Method, RefuseUnknown>();
+  return (payload, method) => {
+    const refuse = prepared.get(method) ?? refusingUnknown(schemaFor(method));
+    prepared.set(method, refuse);
+    refuse(payload, method === "GET" ? "query" : "payload");
+  };
+}
+
+/** `{data: {...}, options: {...}}` and nothing else is the wrapped form; all else is a plain body. */
+function unwrap(body: unknown): { body: unknown; options: Record<string, unknown> } {
+  if (
+    isObject(body) &&
+    isObject(body["data"]) &&
+    isObject(body["options"]) &&
+    Object.keys(body).length === 2
+  ) {
+    return { body: body["data"], options: body["options"] };
+  }
+  return { body, options: {} };
+}
+
+function payloadOf(body: unknown, mayBeEmpty: boolean): Record<string, unknown> {
+  const payload = body === undefined ? {} : body;
+  if (!isObject(payload)) throw invalidPayload("The payload must be a JSON object");
+  if (!mayBeEmpty && Object.keys(payload).length === 0)
+    throw invalidPayload("The payload is empty");
+  return payload;
+}

@@ -1,0 +1,272 @@
+/**
+ * From checked configuration to frozen entities: the second half of loading, after `read.ts`. Every name is looked up in
+ * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
+ * Called at start by `app/start/wire.ts`, once per project.
+ */
+import { switchedOn } from "../actions.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../plans/entity.ts";
+import type { FieldRule } from "../rules/rule-definition.ts";
+import type { Catalog } from "../plans/ports.ts";
+import { compileRules } from "../rules/compile-rules.ts";
+import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
+import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
+import { handlersOf, type ImportComponent } from "./components-plan.ts";
+import { compositeOf } from "./composite-plan.ts";
+import { sortFaults, type Fault } from "./faults.ts";
+import { exportOf, exportQueryOf } from "./export-plan.ts";
+import { deepFreeze } from "../values/freeze.ts";
+import { gridOf, gridQueryOf } from "./grid-plan.ts";
+import { importOf } from "./import-plan.ts";
+import { lookupOf } from "./lookup-plan.ts";
+import {
+  adjustOf,
+  auditOf,
+  forEverybody,
+  keepsTimes,
+  readingOf,
+  scopeOf,
+  type Reading,
+} from "./plans.ts";
+import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
+import { readRules, refineColumns } from "./rule-plan.ts";
+import { checkActions, checkNames } from "./requirements.ts";
+import { openSurvey, remembering, type Survey } from "./survey.ts";
+import { checkUnbuilt, refuseUnsafe, unsafeProjectSettings } from "./unbuilt.ts";
+import { workflowOf } from "./workflow-plan.ts";
+
+export interface CompiledProject {
+  /** By endpoint name; those without faults. */
+  readonly entities: ReadonlyMap<string, Entity>;
+  readonly faults: readonly Fault[];
+  /** What the operator should know, and what stops nothing. */
+  readonly notices: readonly string[];
+}
+
+export interface CompileOptions {
+  /** Absent: no file of handlers can be loaded. */
+  readonly importComponent?: ImportComponent | undefined;
+}
+
+const noComponents: ImportComponent = async () => {
+  throw new Error("the service was started without a way to load components");
+};
+
+/** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */
+export async function compileProject(
+  config: ProjectConfig,
+  catalog: Catalog,
+  { importComponent = noComponents }: CompileOptions = {},
+): Promise<CompiledProject> {
+  const asked = remembering(catalog);
+  const compiled = await Promise.all(
+    config.endpoints.map(async (endpoint) => {
+      const survey = openSurvey(config, endpoint, asked);
+      return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
+    }),
+  );
+  const good = compiled.filter(({ survey }) => survey.faults.length === 0);
+  const notices = compiled.flatMap(({ survey }) => survey.notices);
+  if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
+  return {
+    entities: new Map(
+      good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
+    ),
+    faults: sortFaults([
+      ...unsafeProjectSettings(config),
+      ...compiled.flatMap(({ survey }) => survey.faults),
+    ]),
+    notices,
+  };
+}
+
+async function compileEntity(
+  survey: Survey,
+  endpoint: EndpointConfig,
+  importComponent: ImportComponent,
+): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
+  const { payload } = survey;
+  const enabled = new Set(switchedOn(payload.action));
+  refuseUnsafe(survey);
+
+  const found =
+    payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
+  const foundReading = await readingOf(survey, found);
+  const rules = rulesOf(survey, found, foundReading);
+  const compiledRules = Object.freeze(compileRules(rules));
+  const table = found && { ...found, columns: refineColumns(found.columns, rules) };
+  const reading =
+    foundReading &&
+    withColumns(
+      foundReading,
+      foundReading.property === "tableName" && table
+        ? table.columns
+        : refineColumns(foundReading.columns, rules),
+    );
+  checkUnbuilt(survey);
+  const foundQuery = await gridQueryOf(survey);
+  const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
+  const foundExport = await exportQueryOf(survey);
+  const exportQuery =
+    foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
+  checkNames(survey, { table, reading, grid: query, exported: exportQuery });
+
+  const keyName = keyNameOf(survey, table);
+  const audit = table ? auditOf(survey, table.columns) : noAudit;
+  const shown = table ? shownColumns(survey, table, keyName, audit) : none;
+  const dependencies = await dependenciesFor(survey, table);
+  const headed = writePlan(survey, table, { keyName, shown, audit, reading });
+  const composite = await compositeOf(survey, enabled, {
+    table,
+    key: (table ?? reading)?.columns.get(keyName ?? "") ?? null,
+    isKeyRead: reading?.columns.has(keyName ?? "") ?? false,
+    audit,
+    writable: headed?.writable ?? none,
+  });
+  const write = headed && { ...headed, cascades: composite.cascades };
+  const read = reading && readPlan(survey, reading, { keyName, shown, dependencies });
+  const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
+  const lookup = read && reading && lookupOf(survey, reading, read, keyName);
+  const grid = gridOf(survey, { query, table, keyName, shown, dependencies });
+  const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keyName, shown });
+  const importing = await importOf(survey, table, write);
+  const aggregate = read && reading && (await aggregateOf(survey, read, reading));
+  const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
+  const handlers = await handlersOf(survey, table, importComponent);
+  checkActions(survey, { found, hasReading: foundReading !== null, write });
+
+  const entity: Entity = {
+    project: survey.project,
+    name: endpoint.name,
+    definition: JSON.stringify([
+      survey.requests.decimals,
+      payload,
+      read && shapeOf(read),
+      grid && shapeOf(grid),
+    ]),
+    enabled,
+    settings: survey.requests,
+    read,
+    write,
+    rules: compiledRules,
+    adjust,
+    lookup,
+    grid,
+    composite: composite.plan,
+    export: exporting,
+    importing,
+    aggregate,
+    workflow,
+    handlers,
+  };
+  return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
+}
+
+/** The same rows, with what rules tell of their columns. */
+const withColumns = <Origin extends { readonly source: Source }>(
+  origin: Origin,
+  columns: Columns,
+): Origin & { readonly columns: Columns } => ({
+  ...origin,
+  source: { ...origin.source, columns },
+  columns,
+});
+
+function rulesOf(survey: Survey, table: Table | null, reading: Reading | null): FieldRule[] {
+  const columns = table?.columns ?? reading?.columns;
+  if (!columns) return [];
+  const of = table ? `the table ${table.name}` : reading!.label;
+  return readRules(survey, survey.payload.fieldValidation, columns, ["fieldValidation"], of);
+}
+
+/** The configured key, else the database's, else the first field; null where the database's has several columns. */
+function keyNameOf({ payload }: Survey, table: Table | null): string | null {
+  if (payload.primaryKey !== undefined) return payload.primaryKey;
+  if (table && table.primaryKey.length > 0)
+    return table.primaryKey.length === 1 ? table.primaryKey[0]! : null;
+  return payload.fieldName?.[0] ?? table?.columns.keys().next().value ?? null;
+}
+
+/** What an answer of this source looks like: another type of a column shows another value. */
+const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
+  source,
+  [...columns.values()].map(({ name, native }) => [name, native]),
+];
+
+const none: Columns = new Map();
+const noAudit: AuditColumns = {
+  createdAt: null,
+  createdBy: null,
+  updatedAt: null,
+  updatedBy: null,
+};
+
+function readPlan(
+  survey: Survey,
+  reading: Reading,
+  own: { keyName: string | null; shown: Columns; dependencies: Dependencies },
+): ReadPlan {
+  const hidden = new Set(forEverybody(survey.payload.hiddenFields));
+  const columns =
+    reading.property === "tableName"
+      ? own.shown
+      : new Map([...reading.columns].filter(([name]) => !hidden.has(name)));
+  if (columns.size === 0)
+    survey.fault(["hiddenFields"], { expected: "at least one column that is left to show" });
+  const names = survey.payload.auditColumns;
+  const stamp = (name: string): Column | null => {
+    const column = names === false ? null : (reading.columns.get(name) ?? null);
+    return column && keepsTimes(column) ? column : null;
+  };
+  return {
+    source: reading.source,
+    columns,
+    key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
+    scope: scopeOf(survey, "read", reading),
+    dependsOn: own.dependencies[reading.property === "tableName" ? "ofTable" : "ofQuery"],
+    updatedAt: stamp((names && names.updatedAt) || "updated_at"),
+    createdAt: stamp((names && names.createdAt) || "created_at"),
+  };
+}
+
+/** Of a table: its configured fields, the key and the audit columns, less the hidden ones, in the order of the table. */
+function shownColumns(
+  { payload }: Survey,
+  table: Table,
+  keyName: string | null,
+  audit: AuditColumns,
+): Columns {
+  const wanted = new Set([
+    ...(payload.fieldName ?? table.columns.keys()),
+    ...auditNames(audit),
+    keyName,
+  ]);
+  const hidden = new Set(forEverybody(payload.hiddenFields));
+  return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
+}
+
+const auditNames = (audit: AuditColumns): string[] =>
+  Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
+
+function writePlan(
+  survey: Survey,
+  table: Table | null,
+  own: { keyName: string | null; shown: Columns; audit: AuditColumns; reading: Reading | null },
+): Omit<WritePlan, "cascades"> | null {
+  const { payload } = survey;
+  const { keyName, shown, audit, reading } = own;
+  const key = keyName === null ? undefined : table?.columns.get(keyName);
+  if (table?.kind !== "table" || !key) return null;
+  const closed = new Set([...forEverybody(payload.readOnlyFields), ...auditNames(audit), key.name]);
+  const fields = new Set(payload.fieldName ?? table.columns.keys());
+  const isWritable = (column: Column): boolean =>
+    fields.has(column.name) && !closed.has(column.name) && column.generated !== "computed";
+  return {
+    table,
+    key,
+    shown,
+    writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
+    audit,
+    readBack: reading !== null && reading.property !== "tableName" && reading.columns.has(key.name),
+  };
+}

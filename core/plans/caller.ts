@@ -1,0 +1,32 @@
+/**
+ * Who makes a request, or made the request that a job goes back to. Every call and every job has one; what a caller may see and touch
+ * follows from it in `access.ts`, and nowhere else.
+ */
+import type { Json } from "../values/json.ts";
+
+export interface Caller {
+  /** `nobody`: the project asks for no credentials. `anonymous`: it does, and the request came without. */
+  readonly kind: "nobody" | "anonymous" | "key" | "token";
+  /** Of the API key, or the subject of the token; null where the caller has none. */
+  readonly id: string | null;
+  readonly roles: readonly string[];
+  readonly claims: Readonly<Record<string, Json>>;
+}
+
+/** The caller of a project without credentials. */
+export const nobody: Caller = Object.freeze({ kind: "nobody", id: null, roles: [], claims: {} });
+
+/** A caller as handlers know it. */
+export interface User {
+  readonly id: string | null;
+  readonly roles: readonly string[];
+  readonly claims: Readonly<Record<string, Json>>;
+}
+
+/** Null where the project asks for no credentials. A copy: handlers may do with it what they like. */
+export const userOf = ({ kind, id, roles, claims }: Caller): User | null =>
+  kind === "nobody" ? null : structuredClone({ id, roles, claims });
+
+/** What a caller is called in keys and owners: equal for equal callers alone. Null for nobody. */
+export const identityOf = ({ kind, id }: Caller): string | null =>
+  kind === "nobody" ? null : `${kind}:${id ?? ""}`;

@@ -1,0 +1,313 @@
+/**
+ * What a configuration becomes: frozen plans that a request looks up and runs. `core/config/compile-project.ts` makes
+ * them once, at start, from the files and from what the database says of its tables (`column.ts`). No request changes
+ * them, and no name from a request gets past them: names are looked up here.
+ */
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { Handlers } from "./hook.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import type {
+  AggregateFunction,
+  Computation,
+  Condition,
+  Join,
+  Output,
+  ParameterQuery,
+  Sort,
+} from "../query/statement.ts";
+import type { Decimals } from "../values/type-definition.ts";
+import type { JsonTemplate, Template } from "./templates.ts";
+
+/** The audit columns that the table really has; an absent one is skipped. */
+export interface AuditColumns {
+  readonly createdAt: Column | null;
+  readonly createdBy: Column | null;
+  readonly updatedAt: Column | null;
+  readonly updatedBy: Column | null;
+}
+
+/** One field that `adjust` may change, and the smallest result that it may have. */
+export interface AdjustField {
+  readonly column: Column;
+  /** Exact decimal text; null = no minimum beyond the column's own range. */
+  readonly min: string | null;
+}
+
+export interface AdjustPlan {
+  readonly reasonRequired: boolean;
+  readonly fields: ReadonlyMap<string, AdjustField>;
+}
+
+/** A column of the header that is computed from its details. */
+export interface HeaderTotal {
+  readonly column: Column;
+  readonly function: AggregateFunction;
+  /** What to ask the database: of an average, the sum and the number of values. */
+  readonly outputs: readonly Output[];
+}
+
+/** One table of details of a composite. */
+export interface DetailPlan {
+  readonly table: Table;
+  readonly key: Column;
+  /** The key alone: it has rules of its own, and is checked apart. */
+  readonly keyColumns: Columns;
+  /** The column that holds the header's key. */
+  readonly foreignKey: Column;
+  /** As of the WritePlan. */
+  readonly shown: Columns;
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  readonly rules: Rules;
+  /** The operator's own query of the details; null = they are read from the table. */
+  readonly query: ParameterQuery | null;
+  /** Names of what the query gives that answers show. */
+  readonly queryShown: readonly string[];
+  /** The order of details that are read from the table. */
+  readonly sort: readonly Sort[];
+  /** In an order in which each finds the results that it needs. */
+  readonly computed: readonly Computation[];
+  readonly totals: readonly HeaderTotal[];
+}
+
+/** What the composite actions need besides the plans of the header. */
+export interface CompositePlan {
+  /** At least one. The name of its table is the member of the header's object that holds the details. */
+  readonly details: readonly DetailPlan[];
+  /** Fields of the header that a body may set: those of its WritePlan, less the totals. */
+  readonly writable: Columns;
+}
+
+/** Details that `delete` removes before their header. */
+export interface Cascade {
+  readonly table: Table;
+  /** The detail column that holds the header's key. */
+  readonly foreignKey: Column;
+  readonly key: Column | null;
+}
+
+/** What a writing action needs; present only for an entity with a table and a single-column key. */
+export interface WritePlan {
+  readonly table: Table;
+  readonly key: Column;
+  /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
+  readonly shown: Columns;
+  /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  /** One for each table of details that goes with its header; empty = none. */
+  readonly cascades: readonly Cascade[];
+  /** True when reading goes through a view or query, so that a written record is read back through it. */
+  readonly readBack: boolean;
+}
+
+/** What the reading actions need. */
+export interface ReadPlan {
+  readonly source: Source;
+  /** Columns that a request may name and that answers show, in order. */
+  readonly columns: Columns;
+  /** The primary key, when the source has it: the last sort column, so that every list has one order. */
+  readonly key: Column | null;
+  /** What the operator adds to every read; a request can only narrow it. */
+  readonly scope: Condition | null;
+  /** Versions in the cache that a write under the source raises, as `dependenciesOf` in `core/cache/cache.ts` names them. */
+  readonly dependsOn: readonly string[];
+  /** The columns that say when the row changed last; null where the source lacks them. */
+  readonly updatedAt: Column | null;
+  readonly createdAt: Column | null;
+}
+
+/** What lookup needs. */
+export interface LookupPlan {
+  readonly source: Source;
+  readonly id: Column;
+  /** The label; joined of several columns where the configuration says so. */
+  readonly text: Column;
+  /** Columns that a request may name. */
+  readonly columns: Columns;
+  /** What the operator adds to every lookup. */
+  readonly scope: Condition | null;
+  /** As of the ReadPlan. */
+  readonly dependsOn: readonly string[];
+}
+
+/** What the grid needs. */
+export interface GridPlan {
+  readonly source: Source;
+  /** Columns that a request may name and that rows show, in order. */
+  readonly columns: Columns;
+  /** Those of them that the search over all columns looks at. */
+  readonly searched: Columns;
+  /** Fields whose values every answer offers to the extensions SearchPanes, SearchBuilder and ColumnControl. */
+  readonly paneColumns: readonly Column[];
+  readonly builderColumns: readonly Column[];
+  readonly listColumns: readonly Column[];
+  /** Names with dots, as `a.b`, and the path of each in a row. */
+  readonly nestedNames: ReadonlyMap<string, readonly string[]>;
+  /** The field whose text becomes DT_RowId; null = none. */
+  readonly rowId: Column | null;
+  /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
+  readonly clampsLength: boolean;
+  /** True: an error is answered with status 200, so that the grid shows its text. */
+  readonly showsErrorsInline: boolean;
+  /** As of the ReadPlan. */
+  readonly dependsOn: readonly string[];
+  /** The primary key, when the source has it: the last sort column. */
+  readonly key: Column | null;
+}
+
+/** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
+export interface ExportFormat {
+  readonly type: "text" | "number" | "boolean" | "date" | "datetime";
+  readonly pattern?: string;
+  readonly trueLabel?: string;
+  readonly falseLabel?: string;
+}
+
+export interface ExportColumn {
+  readonly column: Column;
+  readonly heading: string;
+  /** Null: a value is written as what it is. */
+  readonly format: ExportFormat | null;
+}
+
+/** What export needs. */
+export interface ExportPlan {
+  readonly source: Source;
+  /** Columns that a request may name. */
+  readonly columns: Columns;
+  /** What the file holds, in order; at least one. */
+  readonly exported: readonly ExportColumn[];
+  /** The primary key, when the source has it: the last sort column. */
+  readonly key: Column | null;
+  /** What the operator adds to every export. */
+  readonly scope: Condition | null;
+}
+
+/** A column of the file that holds names; each stands for the key of a row in another table. */
+export interface ImportLookup {
+  /** What stands above the column. */
+  readonly heading: string;
+  /** The entity's column that gets the key. */
+  readonly target: Column;
+  readonly table: Table;
+  /** Of `table`: where the name stands, and the key. */
+  readonly name: Column;
+  readonly id: Column;
+  /** False: a name that is not found becomes null. */
+  readonly isRequired: boolean;
+}
+
+/** What import needs. */
+export interface ImportPlan {
+  readonly write: WritePlan;
+  /** The key alone: as for create, it has rules of its own. */
+  readonly keyColumns: Columns;
+  /** What stands above a column of the file, in lower case, and what the column is for: the writable fields, the key, and names. */
+  readonly headings: ReadonlyMap<string, Column | ImportLookup>;
+  /** The headings that a new file should have, in order. */
+  readonly template: readonly string[];
+  /** What tells whether a row is there already; none = every row is new. */
+  readonly upsertKeys: Columns;
+  /** No unique index keeps `upsertKeys` apart, so that a commit keeps other writers out. */
+  readonly locksTable: boolean;
+  readonly strategy: "update_existing" | "insert_only" | "skip_existing";
+  /** Fields that every row must fill. */
+  readonly required: readonly Column[];
+  /** By column, in lower case: texts that stand for true and false. */
+  readonly words: ReadonlyMap<Column, ReadonlyMap<string, boolean>>;
+  readonly fileBytesMax: number;
+  /** Rows that import-upload shows. */
+  readonly previewRows: number;
+}
+
+/** A join that the configuration declares. */
+export interface DeclaredJoin {
+  readonly tableName: string;
+  readonly join: Join;
+  /** Columns of the joined table that a request may name. */
+  readonly fields: Columns;
+}
+
+/** A table of another entity, with the columns that the other one shows. */
+export interface JoinableTable {
+  readonly name: string;
+  readonly source: Source;
+  readonly columns: Columns;
+}
+
+/** What aggregate needs. */
+export interface AggregatePlan {
+  readonly source: Source;
+  readonly columns: Columns;
+  readonly joins: ReadonlyMap<string, DeclaredJoin>;
+  readonly tables: readonly JoinableTable[];
+}
+
+/** A call to another service around a change of status. */
+export interface StatusHook {
+  /** `onBefore:<name>` or `onAfter:<name>`, as answers show it. */
+  readonly label: string;
+  /** Its place in the configuration's list, from 0: names may be there twice. */
+  readonly index: number;
+  readonly method: string;
+  /** A whole URL, or a path of this service. */
+  readonly url: Template;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null = none. */
+  readonly body: JsonTemplate | null;
+  /** True: the change waits for it, and is undone when it fails. */
+  readonly isBlocking: boolean;
+  readonly timeoutMs: number;
+}
+
+/** What change-status and next-statuses need. */
+export interface WorkflowPlan {
+  /** The column of the status, alone: as a body may set it. */
+  readonly fields: Columns;
+  readonly status: Column;
+  /** As the configuration names it. */
+  readonly tableName: string;
+  /** For each status, those that may follow; null = any may. */
+  readonly transitions: ReadonlyMap<string, readonly string[]> | null;
+  /** By the status that a record changes to. */
+  readonly hooks: ReadonlyMap<
+    string,
+    { readonly onBefore: readonly StatusHook[]; readonly onAfter: readonly StatusHook[] }
+  >;
+}
+
+/** What the project's settings say of the requests and answers of all its endpoints. */
+export interface RequestSettings {
+  /** How answers show decimals and 64-bit integers. */
+  readonly decimals: Decimals;
+  /** What becomes of members of a request that its action does not know. */
+  readonly unknownMembers: "refuse" | "ignore";
+  /** Longest time of a lock that a client takes. */
+  readonly lockTtlSecondsMax: number;
+}
+
+/** One configured endpoint, compiled. */
+export interface Entity {
+  readonly project: string;
+  /** The endpoint: the file's name, and a segment of the URL. */
+  readonly name: string;
+  /** Differs when anything differs that decides what an answer holds. */
+  readonly definition: string;
+  /** Names of the catalog's actions that the configuration switches on. */
+  readonly enabled: ReadonlySet<string>;
+  readonly settings: RequestSettings;
+  readonly read: ReadPlan | null;
+  readonly write: WritePlan | null;
+  readonly rules: Rules;
+  readonly adjust: AdjustPlan | null;
+  readonly lookup: LookupPlan | null;
+  readonly aggregate: AggregatePlan | null;
+  readonly grid: GridPlan | null;
+  readonly composite: CompositePlan | null;
+  readonly workflow: WorkflowPlan | null;
+  /** The operator's own functions around the writes. */
+  readonly handlers: Handlers;
+  readonly export: ExportPlan | null;
+  readonly importing: ImportPlan | null;
+}

@@ -1,0 +1,90 @@
+/**
+ * What a handler of the operator's own is written against: the context that it gets, and how it refuses. The files under
+ * `components/` of a configuration import its types and nothing else; `core/records/events.ts` runs them.
+ */
+import type { User } from "./caller.ts";
+import type { FieldErrors } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import type { NativeParams } from "../query/native.ts";
+import type { Log, Row } from "./ports.ts";
+
+/** Every event, in the order of the actions. */
+export const eventNames = [
+  "onBeforeInsert",
+  "onAfterInsert",
+  "onBeforeUpdate",
+  "onAfterUpdate",
+  "onBeforeDelete",
+  "onAfterDelete",
+  "onBeforeAdjust",
+  "onAfterAdjust",
+  "onBeforeWorkflow",
+  "onAfterWorkflow",
+] as const;
+
+export type EventName = (typeof eventNames)[number];
+
+/** What a handler gets, as its only argument. */
+export interface HookContext {
+  readonly event: EventName;
+  readonly project: string;
+  readonly endpoint: string;
+  /**
+   * The request's data; for delete `{where}`, for adjust the body with its adjustments. A before handler may change it in place or
+   * return another object; after handlers get what these left, before rules changed it: `record` is what was stored. A number
+   * that a double cannot hold is an object whose text (`String(value)`) has all its digits.
+   */
+  readonly data: Record<string, unknown>;
+  /** The record as it was, with the columns that answers show; null in the events of an insert. */
+  readonly oldRecord: Row | null;
+  /** The record as it is now, as it is answered; null in before handlers and after a delete. */
+  readonly record: Row | null;
+  /** The client's `options`. */
+  readonly options: Record<string, unknown>;
+  /** Who made the request; null where the project asks for no credentials. */
+  readonly user: User | null;
+  /**
+   * Runs one SQL statement in the same transaction, and gives its rows. Values go in as parameters: `?` or `$1` with an
+   * array, `:name` with an object. Rejects once the transaction has ended.
+   */
+  query(text: string, params?: NativeParams): Promise<Row[]>;
+  /** Writes lines that carry the request's id, or the job and row of an import. */
+  readonly log: Log;
+  /** Refuses the request (422), or the row of an import: throws a HookError, so that everything of it is rolled back. */
+  reject(message: string, errors?: Record<string, string | string[]>): never;
+}
+
+/** A refusal by a handler, as `reject` throws it. `message` and `errors` go to the client. */
+export class HookError extends Error {
+  override readonly name = "HookError";
+  readonly errors: FieldErrors | undefined;
+
+  constructor(message: string, errors?: Record<string, string | string[]>) {
+    super(message);
+    this.errors = errors === undefined ? undefined : fieldErrors(errors);
+  }
+}
+
+/** A handler as a file of the configuration exports it. What an after handler returns has no effect. */
+export type HookHandler = (context: HookContext) => unknown;
+
+/** A handler and its name in the configuration: `components/supplier.ts#normaliseCode`. */
+export interface NamedHandler {
+  readonly name: string;
+  readonly run: HookHandler;
+}
+
+/** The handlers of an entity in their order; an event without any is absent. */
+export type Handlers = ReadonlyMap<EventName, readonly NamedHandler[]>;
+
+function fieldErrors(errors: Record<string, string | string[]>): FieldErrors {
+  if (!isObject(errors)) throw new TypeError("errors must be an object from field to messages");
+  return Object.fromEntries(
+    Object.entries(errors).map(([field, messages]) => {
+      const list: unknown[] = Array.isArray(messages) ? messages : [messages];
+      if (!list.every((message) => typeof message === "string"))
+        throw new TypeError(`The errors of ${field} must be texts`);
+      return [field, list];
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * What the functions of aggregate make of a column: which types they take, and the column that stands for the result in
+ * HAVING, in the sort and in the answer. Used by `actions/aggregate.ts`.
+ */
+import { type Column, type ColumnType, derivedColumn } from "../values/column.ts";
+import type { AggregateFunction } from "./statement.ts";
+import { isExact, scaleOf } from "../values/arithmetic.ts";
+import { columnTypes } from "../values/column-types.ts";
+
+export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
+export const aggregateFunctions: ReadonlySet<string> = new Set(functionNames);
+
+/** What an alias may be. */
+export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** Whether the function, or grouping (null), has a meaning for values of the type. */
+export function takesType(name: AggregateFunction | null, type: ColumnType): boolean {
+  if (name === "count") return true;
+  const { isGrouped, hasExtremes, arithmetic } = columnTypes[type];
+  if (name === null) return isGrouped;
+  return name === "sum" || name === "avg" ? arithmetic !== null : hasExtremes;
+}
+
+/** Digits that an average has behind the point beyond those of its column. */
+const averageDigits = 4;
+/** The same for a decimal column that leaves its scale open. */
+const openScale = 12;
+/** MySQL has no more. */
+const scaleMax = 30;
+
+const star = new Map<string, Column>();
+const results = new WeakMap<Column, Map<string, Column>>();
+
+/**
+ * The result of the function over the column (null: of counting rows) as the output at `position`, or the grouped column
+ * (`name` null). The same object each time, because statements of one shape share their text by the identity of columns.
+ */
+export function resultOf(
+  name: AggregateFunction | null,
+  column: Column | null,
+  position: number,
+): Column {
+  const known = column === null ? star : (results.get(column) ?? new Map<string, Column>());
+  if (column !== null) results.set(column, known);
+  const key = `${name} ${position}`;
+  let result = known.get(key);
+  if (result === undefined) {
+    result = Object.freeze(makeResult(name, column, `v${position}`));
+    known.set(key, result);
+  }
+  return result;
+}
+
+function makeResult(name: AggregateFunction | null, column: Column | null, alias: string): Column {
+  if (name === "count" || column === null)
+    return { ...computed(alias, "integer"), range: { min: 0n, max: 2n ** 63n - 1n } };
+  if (name !== "sum" && name !== "avg") return { ...column, name: alias, nullable: true };
+  if (!isExact(column)) return computed(alias, "float");
+  const scale = scaleOf(column);
+  const places = Math.min((scale ?? openScale) + averageDigits, scaleMax);
+  return { ...computed(alias, "decimal"), scale: name === "sum" ? scale : places };
+}
+
+const computed = (name: string, type: ColumnType): Column =>
+  derivedColumn(name, type, { isComputed: true });

@@ -1,0 +1,278 @@
+/**
+ * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
+ * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
+ */
+import type { Scalar } from "../values/scalar.ts";
+import type { Column, ColumnType, Source, Table } from "../values/column.ts";
+import type { Formula } from "./formula-tree.ts";
+
+export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** A WHERE as a tree. A group without members is true for `and` and false for `or`. */
+export type Condition =
+  | { readonly kind: "and" | "or"; readonly members: readonly Condition[] }
+  /** `value` is never null here: that is `null`. */
+  | {
+      readonly kind: "compare";
+      readonly column: Column;
+      readonly operator: Comparison;
+      readonly value: Scalar;
+    }
+  | { readonly kind: "null"; readonly column: Column; readonly negated: boolean }
+  /** No values: no row matches (negated: every row whose column is not null). */
+  | {
+      readonly kind: "in";
+      readonly column: Column;
+      readonly values: readonly Scalar[];
+      readonly negated: boolean;
+    }
+  | {
+      readonly kind: "between";
+      readonly column: Column;
+      readonly low: Scalar;
+      readonly high: Scalar;
+      readonly negated: boolean;
+    }
+  /** The client's own `%` and `_`, over the text that the column shows. `ignoreCase` false: the engine's own rule. */
+  | {
+      readonly kind: "like";
+      readonly column: Column;
+      readonly pattern: string;
+      readonly negated: boolean;
+      readonly ignoreCase: boolean;
+    }
+  /** The literal text occurs in what the column shows, whatever the case (Unicode), on every engine alike. */
+  | { readonly kind: "contains"; readonly column: Column; readonly text: string };
+
+/** Nulls sort as smaller than every value, on every engine. */
+export interface Sort {
+  readonly column: Column;
+  readonly direction: "asc" | "desc";
+}
+
+export interface Select {
+  readonly kind: "select";
+  readonly source: Source;
+  /** At least one. */
+  readonly columns: readonly Column[];
+  readonly where: Condition | null;
+  readonly sort: readonly Sort[];
+  readonly limit: number | null;
+  readonly offset: number;
+  /** True: the rows stay locked against other writers until the transaction ends (tables only). */
+  readonly lock: boolean;
+}
+
+export interface Count {
+  readonly kind: "count";
+  readonly source: Source;
+  readonly where: Condition | null;
+}
+
+/** What an INSERT or UPDATE stores in a column. */
+export type Assignment =
+  | { readonly kind: "set"; readonly column: Column; readonly value: Scalar }
+  /** column = column + delta, computed by the database, exact for integers and decimals. `delta` is decimal text. */
+  | { readonly kind: "add"; readonly column: Column; readonly delta: string }
+  /**
+   * The time of a change: `now`, or one unit of the column's precision (at least a millisecond) after the later of this column's and `after`'s
+   * old value where that is not earlier than `now`, so that it grows with every change of a row. Columns that keep whole
+   * seconds take `now` as it is.
+   */
+  | {
+      readonly kind: "stamp";
+      readonly column: Column;
+      readonly after: Column | null;
+      readonly now: string;
+    };
+
+export interface Insert {
+  readonly kind: "insert";
+  readonly table: Table;
+  readonly key: Column;
+  /** The columns that the rows give, in their order; the database fills the others. */
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Scalar[])[];
+  /** What of the stored rows is answered. */
+  readonly returning: readonly Column[];
+}
+
+/** Changes the one row that `key` names, if `guard` holds for it. */
+export interface UpdateOne {
+  readonly kind: "update";
+  readonly table: Table;
+  readonly key: Column;
+  readonly keyValue: Scalar;
+  readonly guard: Condition | null;
+  /** At least one. */
+  readonly set: readonly Assignment[];
+  readonly returning: readonly Column[];
+}
+
+/** Changes several rows, each to values of its own; a key stands there once. */
+export interface UpdateMany {
+  readonly kind: "updateMany";
+  readonly table: Table;
+  readonly key: Column;
+  /** What the rows' values are for, in their order. */
+  readonly columns: readonly Column[];
+  /** At least one. */
+  readonly rows: readonly { readonly keyValue: Scalar; readonly values: readonly Scalar[] }[];
+  /** Rows for which it does not hold stay as they are; null = no such. */
+  readonly guard: Condition | null;
+  /** What every row gets alike; with `columns` at least one change. */
+  readonly set: readonly Assignment[];
+  readonly returning: readonly [];
+}
+
+/** Deletes every row that matches. `where` is never empty: the compiler refuses a DELETE without a condition. */
+export interface Delete {
+  readonly kind: "delete";
+  readonly table: Table;
+  readonly key: Column | null;
+  readonly where: Condition;
+  /** What of the deleted rows is answered; empty = only their number matters. */
+  readonly returning: readonly Column[];
+}
+
+/** The rows that the planner expects of a count. */
+export interface Estimate {
+  readonly kind: "estimate";
+  readonly source: Source;
+  readonly where: Condition | null;
+}
+
+export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
+
+/** A table beside the source. Its columns are objects of their own, which tells them from equal ones of the source. */
+export interface Join {
+  readonly type: "left" | "inner" | "right";
+  readonly source: Source;
+  /** All columns of the joined table that the statement may name. */
+  readonly columns: readonly Column[];
+  /** The rows where these two are equal belong together. */
+  readonly left: Column;
+  readonly right: Column;
+  /** The rows of `source` that take part, over `source.columns`; null = all. */
+  readonly rows: Condition | null;
+}
+
+/**
+ * One value of each answered row, a grouped column (`function` null) or an operation; `column` null counts rows.
+ * `result` is what HAVING and the sort name, made by `resultOf` in `core/query/aggregate-results.ts`.
+ */
+export interface Output {
+  /** The member of the answered row. It never gets into SQL. */
+  readonly alias: string;
+  readonly function: AggregateFunction | null;
+  readonly column: Column | null;
+  readonly result: Column;
+}
+
+/** One row for each group; exactly one row when no output is a grouped column. */
+export interface Aggregate {
+  readonly kind: "aggregate";
+  readonly source: Source;
+  /** The rows of `source` that take part in the joins, over `source.columns`; null = all. */
+  readonly rows: Condition | null;
+  readonly joins: readonly Join[];
+  /** At least one. */
+  readonly outputs: readonly Output[];
+  readonly where: Condition | null;
+  /** Over the results of `outputs`, as is `sort`. */
+  readonly having: Condition | null;
+  readonly sort: readonly Sort[];
+  readonly limit: number | null;
+}
+
+/** The operator's own SQL, one statement. `core/query/native.ts` makes it of a text and its parameters. */
+export interface Native {
+  readonly kind: "native";
+  /** The SQL around the placeholders: one text more than there are of those. */
+  readonly texts: readonly string[];
+  /** For each placeholder, the place of its value in `values`. */
+  readonly order: readonly number[];
+  readonly values: readonly NativeValue[];
+  /** False: it may change rows, nobody knows of which tables. */
+  readonly isRead: boolean;
+}
+
+/** A value for a place whose column is not known: only its own type says how it is sent. */
+export interface NativeValue {
+  readonly type: ColumnType;
+  readonly value: Scalar;
+}
+
+/** A column that is worked out from others of the same row. */
+export interface Computation {
+  readonly column: Column;
+  readonly formula: Formula;
+  /** The columns that the formula names. */
+  readonly operands: readonly Column[];
+}
+
+/** Sets the column in every row that matches, exact, and rounded to the column's digits. */
+export interface Calculate extends Computation {
+  readonly kind: "calculate";
+  readonly table: Table;
+  readonly where: Condition;
+}
+
+/** A query of the configuration with one parameter. Its own order of rows is kept. */
+export interface ParameterQuery {
+  /** The SQL around the places of the parameter: at least two texts. */
+  readonly texts: readonly string[];
+  /** Says how the value is bound. */
+  readonly parameter: Column;
+  /** All that it gives. */
+  readonly columns: readonly Column[];
+}
+
+export interface Ask {
+  readonly kind: "ask";
+  readonly query: ParameterQuery;
+  readonly value: Scalar;
+}
+
+declare const narrowed: unique symbol;
+
+/**
+ * A statement that a caller's scope was put into, or that passes it by name: the only form that `db` takes. Nothing but
+ * `core/callers/scoped-session.ts` makes one.
+ */
+export type Narrowed<Asked> = Asked & { readonly [narrowed]: true };
+
+export type Statement =
+  | Select
+  | Count
+  | Estimate
+  | Aggregate
+  | Ask
+  | Insert
+  | UpdateOne
+  | UpdateMany
+  | Calculate
+  | Delete
+  | Native;
+
+/** All of the conditions that are there; null when there is none. */
+export function allOf(...conditions: readonly (Condition | null)[]): Condition | null {
+  const members = conditions.filter((condition) => condition !== null);
+  if (members.length === 0) return null;
+  return members.length === 1 ? members[0]! : { kind: "and", members };
+}
+
+/** Where to read a table's rows. */
+export const sourceOf = (table: Table): Source => ({
+  kind: "table",
+  schema: table.schema,
+  name: table.name,
+  columns: table.columns,
+});
+
+/** The row or rows whose column holds the value; a null value means IS NULL. */
+export function equals(column: Column, value: Scalar): Condition {
+  return value === null
+    ? { kind: "null", column, negated: false }
+    : { kind: "compare", column, operator: "=", value };
+}

@@ -1,0 +1,271 @@
+/**
+ * The client's `where` -> a Condition over the entity's columns. The two grammars: `parseWhere` takes read's tree of groups
+ * and operators, `parseEqualities` the `{key, value}` pairs of first and delete. A name is looked up among the columns that
+ * the caller may see, and a value is turned into its column's type before anything reaches a statement.
+ */
+import { closest } from "../values/closest.ts";
+import type { Column, Columns } from "../values/column.ts";
+import { invalidField, invalidParameter, invalidPayload } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { type Comparison, type Condition, equals } from "./statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { isLonger } from "../values/text.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
+
+const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
+
+/**
+ * read's filter: `{logic?, conditions: [{key, operator, value, sensitive?} | group]}`; null when there is none.
+ * Rejects with Invalid payload (shape, operator), Invalid field (unknown column) or Invalid parameter (value).
+ */
+export function parseWhere(where: unknown, columns: Columns): Condition | null {
+  if (where === undefined || where === null) return null;
+  const budget = { conditions: limits.whereConditionsMax };
+  const group = parseGroup(where, columns, 1, budget);
+  return group.kind === "and" && group.members.length === 0 ? null : group;
+}
+
+/**
+ * first's and delete's filter: a non-empty array of `{key, value}`, or one such object where `single` allows it.
+ * A null value means IS NULL. Rejects like parseWhere.
+ */
+export function parseEqualities(where: unknown, columns: Columns, single: boolean): Condition[] {
+  if (where === undefined || where === null) throw invalidPayload("where is required");
+  const pairs = single && isObject(where) ? [where] : where;
+  const shape = `where must be ${single ? "an object {key, value} or " : ""}a non-empty array of {key, value}`;
+  if (!Array.isArray(pairs) || pairs.length === 0) throw invalidPayload(shape);
+  if (pairs.length > limits.whereConditionsMax) throw tooManyConditions();
+  return pairs.map((pair) => {
+    if (!isObject(pair) || typeof pair["key"] !== "string" || !Object.hasOwn(pair, "value"))
+      throw invalidPayload(shape);
+    if (pair["operator"] !== undefined && pair["operator"] !== "=") {
+      throw invalidPayload("where takes equality only here; leave the operator out");
+    }
+    const column = columnOf(pair["key"], columns, "where");
+    return pair["value"] === null
+      ? equals(column, null)
+      : compare(column, "=", comparand(column, pair["value"]));
+  });
+}
+
+/** The column of that name. `place` says in the message where the name stood. */
+export function columnOf(name: string, columns: Columns, place: string): Column {
+  const column = columns.get(name);
+  if (column) return column;
+  const near = closest(name, columns.keys());
+  throw invalidField(
+    `Unknown column "${name.slice(0, 100)}" in ${place}${near ? `; did you mean "${near}"?` : ""}`,
+  );
+}
+
+/** The value in the form that its column is compared in. Lengths and digits beyond the column's own are fine in a comparison. */
+export function comparand(column: Column, value: unknown): Scalar {
+  if (!columnTypes[column.type].isCompared) {
+    throw invalidParameter(
+      `Column "${column.name}" cannot be compared, only tested for IS NULL and IS NOT NULL`,
+    );
+  }
+  const accepted = accept(unlimited(column), value);
+  if (!accepted.ok)
+    throw invalidParameter(`The value for column "${column.name}" ${accepted.message}`);
+  return accepted.value;
+}
+
+/** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
+export const mayHold = (column: Column, value: Scalar): boolean => sideOf(column, value) === 0;
+
+function parseGroup(
+  group: unknown,
+  columns: Columns,
+  depth: number,
+  budget: { conditions: number },
+): Condition {
+  if (!isObject(group) || !Array.isArray(group["conditions"])) throw invalidPayload(shapeOfWhere);
+  if (depth > limits.whereDepthMax)
+    throw invalidPayload(`where nests deeper than ${limits.whereDepthMax} groups`);
+  const logic = group["logic"] ?? "AND";
+  if (typeof logic !== "string" || !/^(and|or)$/i.test(logic)) throw invalidPayload(shapeOfWhere);
+  // Empty groups are no conditions, and still nobody needs more of them.
+  if (group["conditions"].length > limits.whereConditionsMax) throw tooManyConditions();
+  const members = group["conditions"].map((member: unknown) => {
+    if (isObject(member) && Object.hasOwn(member, "conditions"))
+      return parseGroup(member, columns, depth + 1, budget);
+    if (--budget.conditions < 0) throw tooManyConditions();
+    return parseCondition(member, columns);
+  });
+  // An empty group filters nothing, whatever its logic: a client that has no conditions means all rows.
+  return members.length === 0
+    ? { kind: "and", members }
+    : { kind: logic.toLowerCase() as "and" | "or", members };
+}
+
+function parseCondition(condition: unknown, columns: Columns): Condition {
+  if (
+    !isObject(condition) ||
+    typeof condition["key"] !== "string" ||
+    typeof condition["operator"] !== "string"
+  ) {
+    throw invalidPayload("A where condition must be an object {key, operator, value}");
+  }
+  const name = condition["operator"].toUpperCase();
+  const operator = operators.get(name);
+  if (!operator)
+    throw invalidPayload(`Unknown operator "${condition["operator"].slice(0, 100)}" in where`);
+  const column = columnOf(condition["key"], columns, "where");
+  if (operator.operand !== "none" && condition["value"] === undefined)
+    throw invalidPayload(`Operator ${name} needs a value`);
+  const sensitive = condition["sensitive"] ?? true;
+  if (typeof sensitive !== "boolean") throw invalidPayload("sensitive must be true or false");
+  return operator.read(column, condition["value"], sensitive);
+}
+
+/** What an operator is given: a value or null, a value, two values, a list of values or nulls, a pattern, or nothing. */
+export type Operand = "any" | "value" | "pair" | "list" | "pattern" | "none";
+
+interface Operator {
+  operand: Operand;
+  read(column: Column, value: unknown, sensitive: boolean): Condition;
+}
+
+/** Names of the operators that are given this. */
+export const operatorsWith = (operand: Operand): readonly string[] =>
+  [...operators].filter(([, one]) => one.operand === operand).map(([name]) => name);
+
+const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ["=", equality("=")],
+  ["!=", equality("!=")],
+  ["<>", equality("!=")],
+  [">", ordering(">")],
+  ["<", ordering("<")],
+  [">=", ordering(">=")],
+  ["<=", ordering("<=")],
+  ["LIKE", like(false)],
+  ["NOT LIKE", like(true)],
+  [
+    "ILIKE",
+    { operand: "pattern", read: (column, value) => likeCondition(column, value, false, true) },
+  ],
+  ["BETWEEN", between(false)],
+  ["NOT BETWEEN", between(true)],
+  ["IN", membership(false)],
+  ["NOT IN", membership(true)],
+  ["IS NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: false }) }],
+  ["IS NOT NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: true }) }],
+]);
+
+function equality(operator: "=" | "!="): Operator {
+  return {
+    operand: "any",
+    read: (column, value) =>
+      value === null
+        ? { kind: "null", column, negated: operator === "!=" }
+        : compare(column, operator, comparand(column, value)),
+  };
+}
+
+function ordering(operator: Comparison): Operator {
+  return {
+    operand: "value",
+    read(column, value) {
+      if (value === null)
+        throw invalidPayload(`Operator ${operator} needs a value other than null`);
+      return compare(column, operator, comparand(column, value));
+    },
+  };
+}
+
+/** An integer that the column can never hold cannot be bound on every engine: the outcome is known without it. */
+function compare(column: Column, operator: Comparison, value: Scalar): Condition {
+  const side = sideOf(column, value);
+  if (side === 0) return { kind: "compare", column, operator, value };
+  const holds = operator === "!=" || operator.startsWith(side > 0 ? "<" : ">");
+  return holds ? { kind: "null", column, negated: true } : { kind: "or", members: [] };
+}
+
+/** 1 above everything that the integer column holds, -1 below it, 0 within. */
+function sideOf({ range }: Column, value: Scalar): -1 | 0 | 1 {
+  if (range === null || typeof value !== "bigint") return 0;
+  return value > range.max ? 1 : value < range.min ? -1 : 0;
+}
+
+function like(negated: boolean): Operator {
+  return {
+    operand: "pattern",
+    read: (column, value, sensitive) => likeCondition(column, value, negated, !sensitive),
+  };
+}
+
+function likeCondition(
+  column: Column,
+  value: unknown,
+  negated: boolean,
+  ignoreCase: boolean,
+): Condition {
+  return {
+    kind: "like",
+    column,
+    pattern: patternText(value, "The pattern of LIKE"),
+    negated,
+    ignoreCase,
+  };
+}
+
+/** A text to search for: a string, or a number as its digits. `subject` begins the message. */
+export function patternText(value: unknown, subject: string): string {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string") throw invalidParameter(`${subject} must be a text`);
+  if (isLonger(text, limits.patternLengthMax)) {
+    throw invalidParameter(`${subject} must have at most ${limits.patternLengthMax} characters`);
+  }
+  if (!text.isWellFormed()) throw invalidParameter(`${subject} must be valid Unicode`);
+  return text;
+}
+
+function between(negated: boolean): Operator {
+  return {
+    operand: "pair",
+    read(column, value) {
+      if (!Array.isArray(value) || value.length !== 2 || value.includes(null)) {
+        throw invalidPayload("BETWEEN needs an array of two values");
+      }
+      const [low, high] = value as [unknown, unknown];
+      const from = comparand(column, low);
+      const to = comparand(column, high);
+      if (sideOf(column, from) !== 0 || sideOf(column, to) !== 0) {
+        return negated
+          ? { kind: "or", members: [compare(column, "<", from), compare(column, ">", to)] }
+          : { kind: "and", members: [compare(column, ">=", from), compare(column, "<=", to)] };
+      }
+      return {
+        kind: "between",
+        column,
+        low: from,
+        high: to,
+        negated,
+      };
+    },
+  };
+}
+
+/** A null among the values stands for "is null", as it does with `=`; SQL's own IN would match no row for it. */
+function membership(negated: boolean): Operator {
+  return {
+    operand: "list",
+    read(column, value) {
+      if (!Array.isArray(value)) throw invalidPayload("IN needs an array of values");
+      if (value.length > limits.inValuesMax)
+        throw invalidPayload(`IN takes at most ${limits.inValuesMax} values`);
+      const values = value.filter((item) => item !== null).map((item) => comparand(column, item));
+      const possible = values.filter((item) => sideOf(column, item) === 0);
+      const among: Condition = { kind: "in", column, values: possible, negated };
+      if (values.length === value.length) return among;
+      const missing: Condition = { kind: "null", column, negated };
+      return { kind: negated ? "and" : "or", members: [among, missing] };
+    },
+  };
+}
+
+const tooManyConditions = () =>
+  invalidPayload(`where takes at most ${limits.whereConditionsMax} conditions`);

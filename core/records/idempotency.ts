@@ -1,0 +1,212 @@
+/**
+ * Idempotency-Key: a request that is sent again with the same key is not done again; it gets the answer of the first one. The answer is
+ * stored in the transaction of the write (`KeepAnswer`), so it is there exactly when the write is. Before that, the request puts its claim into
+ * the same table, in a commit of its own: so repeats learn at once, in every process, that it still runs. A claim is good for a short
+ * time, and a run whose claim was taken over cannot finish. `core/bind.ts` puts this around the actions that are repeatable.
+ */
+import type { Answer } from "../calls/action.ts";
+import { identityOf } from "../plans/caller.ts";
+import { wholeScope } from "../callers/scope.ts";
+import { past, scopedSession } from "../callers/scoped-session.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Table } from "../values/column.ts";
+import type { Entity } from "../plans/entity.ts";
+import { AppError, invalidParameter } from "../values/errors.ts";
+import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
+import { ExactNumber, isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import type { DbSession } from "../plans/ports.ts";
+import {
+  answerRequest,
+  type Claim,
+  claimRequest,
+  findRequest,
+  releaseRequest,
+  removeRequestsBefore,
+  replaceRequest,
+  type RequestPlace,
+} from "./request-ledger.ts";
+
+/**
+ * The handler, with what a request's Idempotency-Key asks for; a request without one goes straight to it. Rejects with 400 for what
+ * cannot be a key, 422 when the key came with another body, 409 while the first request runs, and 503 where answers cannot be stored.
+ */
+export function repeatable(handler: Handler, entity: Entity, action: string): Handler {
+  let answered = 0;
+
+  async function run(request: Request): Promise<Answer> {
+    const { idempotencyKey: key, caller, db, digest, deadlineAtMs } = request;
+    if (key === null) return handler.run(request, null);
+    if (!keyShape.test(key)) {
+      const most = limits.idempotencyKeyLengthMax;
+      throw invalidParameter(`Idempotency-Key must be 1 to ${most} visible ASCII characters`);
+    }
+    // A session of its own: what it writes is no news for the cache.
+    const session = db.session(deadlineAtMs);
+    const ledger = await session.ledger("requests");
+    const queries = ledgerQueries(session);
+    const place = {
+      project: entity.project,
+      endpoint: entity.name,
+      action,
+      caller: identityOf(caller),
+      key,
+    };
+    const run: Run = {
+      request,
+      place: { ledger, id: digest(JSON.stringify(place)) },
+      bodyHash: digest(canonical(request.body)),
+      claim: request.newId(),
+    };
+    try {
+      const earlier = await begin(queries, run);
+      if (earlier !== null) {
+        // The first one may have died between its commit and its word to the cache.
+        await request.cache.wrote(writtenBy(entity));
+        return { ...(await handler.replay(request, earlier)), isReplayed: true };
+      }
+      const answer = await handler.run(request, keeping(run));
+      if (answered++ % limits.idempotencySweepEvery === 0) await sweep(queries, run);
+      return answer;
+    } catch (error) {
+      const stored = isForeign(error) ? null : await giveUp(run);
+      if (stored === null) throw error;
+      return stored;
+    }
+  }
+  return { run, replay: handler.replay };
+}
+
+/** The service's own table has no rows of anybody's. */
+const ledgerQueries = (session: DbSession): Queries =>
+  past(scopedSession(session, wholeScope), "requestLedger");
+
+/** One run of a request that has a key. */
+interface Run {
+  readonly request: Request;
+  readonly place: RequestPlace;
+  readonly bodyHash: string;
+  readonly claim: string;
+}
+
+const keyShape = new RegExp(`^[!-~]{1,${limits.idempotencyKeyLengthMax}}$`);
+
+/** Claims the request's place; null: it is to be done now. Else the answer that it got before. */
+async function begin(queries: Queries, run: Run): Promise<Answer | null> {
+  const { request, place, bodyHash, claim } = run;
+  for (let tries = 1; tries <= beginTriesMax; tries++) {
+    const now = request.now();
+    const own: Claim = { bodyHash, claim, now };
+    const seen = await findRequest(queries, place);
+    if (seen === null) {
+      if (await claimRequest(queries, place, own)) return null;
+      continue;
+    }
+    const ageMs = Date.parse(now) - seen.startedAtMs;
+    const keptMs = seen.answer === null ? limits.idempotencyClaimMs : limits.idempotencyKeptMs;
+    if (ageMs > keptMs) {
+      if (await replaceRequest(queries, { ...place, seen }, own)) return null;
+      continue;
+    }
+    if (seen.bodyHash !== bodyHash) {
+      const message = "This Idempotency-Key was sent before, with another body";
+      throw new AppError("idempotencyKeyReused", message);
+    }
+    if (seen.answer === null) throw stillRuns();
+    return JSON.parse(seen.answer) as Answer;
+  }
+  throw stillRuns();
+}
+
+/** Somebody who is in the way twice has a claim; the third look finds it. */
+const beginTriesMax = 3;
+
+const stillRuns = (): AppError =>
+  new AppError("requestInProgress", "The first request with this Idempotency-Key still runs");
+
+/** Whether the claim is somebody else's, or never was this run's. */
+const isForeign = (error: unknown): boolean =>
+  error instanceof AppError &&
+  (error.kind === "requestInProgress" || error.kind === "idempotencyKeyReused");
+
+/** What the action calls at the end of its transaction. */
+function keeping({ request, place, claim }: Run): KeepAnswer {
+  return async (queries, { status, body, etag, subject }) => {
+    const answer: Answer = {
+      status,
+      body,
+      ...(etag && { etag }),
+      ...(subject !== undefined && { subject }),
+      answeredAt: request.now(),
+    };
+    // Undoes the transaction: the claim had ended, and another run of the request goes on.
+    if (
+      !(await answerRequest(
+        past(queries, "requestLedger"),
+        { ...place, claim },
+        JSON.stringify(answer),
+      ))
+    )
+      throw stillRuns();
+    return answer;
+  };
+}
+
+/**
+ * Makes way for a repeat after a failure. Whether a lost connection had committed is known here alone: then it gives the answer that
+ * was stored, and the request has succeeded.
+ */
+async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
+  const queries = ledgerQueries(
+    request.db.session(performance.now() + limits.idempotencyReleaseMs),
+  );
+  for (let tries = 1; ; tries++) {
+    try {
+      // Waits for a transaction that the database has not ended yet.
+      if (await releaseRequest(queries, { ...place, claim })) return null;
+      const row = await findRequest(queries, place);
+      return row?.claim === claim && row.answer !== null
+        ? (JSON.parse(row.answer) as Answer)
+        : null;
+    } catch (error) {
+      if (tries < giveUpTriesMax) continue;
+      request.log.warn({ err: error }, "The key of a failed request stays taken for a moment");
+      return null;
+    }
+  }
+}
+
+/** What broke one connection may have broken the next one in the pool. */
+const giveUpTriesMax = 3;
+
+/** Removes some of what is kept no longer: at each time more than came since the last. */
+async function sweep(queries: Queries, { request, place: { ledger } }: Run): Promise<void> {
+  const before = new Date(Date.parse(request.now()) - limits.idempotencyKeptMs).toISOString();
+  const countMax = limits.idempotencySweepMax;
+  await removeRequestsBefore(queries, { ledger, before, countMax }).catch((error: unknown) => {
+    request.log.warn({ err: error }, "Old rows of rowgate_requests could not be removed");
+  });
+}
+
+/** Every table that the actions of the entity may write to. */
+function writtenBy({ write, composite, handlers }: Entity): Set<Table | "unknown"> {
+  const details = composite?.details.map(({ table }) => table) ?? [];
+  return new Set([
+    ...(write ? [write.table] : []),
+    ...details,
+    ...(handlers.size > 0 ? unknown : []),
+  ]);
+}
+
+const unknown = ["unknown"] as const;
+
+/** Equal for equal JSON values: members in the order of their names. */
+function canonical(value: unknown): string {
+  if (value instanceof ExactNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
+  return `{${members.join(",")}}`;
+}

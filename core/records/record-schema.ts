@@ -1,0 +1,109 @@
+/**
+ * Bodies of create and update, and the record that a write answers, as JSON Schemas of one entity. A body may also hold what the answers
+ * show and no body can set (`readOnly`): so a client can send back the record that it read.
+ */
+import { recordSchema } from "../lists/shown-schema.ts";
+import type { Column, Columns } from "../values/column.ts";
+import { acceptedSchema, comparedSchema } from "../values/schemas.ts";
+import type { Entity } from "../plans/entity.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { closedObject, wholeObject } from "../values/json-shapes.ts";
+import { equalitiesSchema } from "../lists/where-schema.ts";
+import { hasHandlers } from "./events.ts";
+import { mustSendKey, type RecordPlan } from "./record.ts";
+
+/** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
+export function writtenSchema(
+  { write, read }: RecordPlan,
+  schemaOf: (columns: Columns) => JsonSchema,
+): JsonSchema {
+  return write.readBack
+    ? { anyOf: [schemaOf(read.columns), schemaOf(write.shown)] }
+    : schemaOf(write.shown);
+}
+
+/** What create, update and adjust answer. */
+export const writeAnswerSchema = (plan: RecordPlan, { settings }: Entity): JsonSchema =>
+  wholeObject({
+    message: { type: "string" },
+    data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
+  });
+
+/** What a body of create takes. A before handler may put right what is missing. */
+export function createSchema(plan: RecordPlan, entity: Entity): JsonSchema {
+  const { key, writable, audit } = plan.write;
+  const { rules } = entity;
+  const isKeyNeeded = mustSendKey(key);
+  return closedObject(
+    {
+      [key.name]: newKeySchema(key, entity),
+      ...rules.schemasOf(writable),
+      ...actorSchema(audit.createdBy),
+      ...readOnlySchemas(
+        [plan.write.shown, plan.read.columns],
+        [key, ...writable.values(), audit.createdBy],
+      ),
+    },
+    hasHandlers(entity, "onBeforeInsert")
+      ? []
+      : [...(isKeyNeeded ? [key.name] : []), ...rules.neededOf(writable)],
+  );
+}
+
+/** What a body of update takes: the key and at least one field that it changes, unless a before handler may add one. */
+export function updateSchema(plan: RecordPlan, entity: Entity): JsonSchema {
+  const { key, writable, audit } = plan.write;
+  const actor = actorSchema(audit.updatedBy);
+  const properties = entity.rules.schemasOf(writable);
+  const changing = Object.keys({ ...properties, ...actor });
+  const body = closedObject(
+    {
+      [key.name]: keySchema(key),
+      ...properties,
+      ...actor,
+      ...readOnlySchemas(
+        [plan.write.shown, plan.read.columns],
+        [key, ...writable.values(), audit.updatedBy],
+      ),
+    },
+    [key.name],
+  );
+  if (hasHandlers(entity, "onBeforeUpdate")) return body;
+  return { ...body, anyOf: changing.map((name) => ({ required: [name] })) };
+}
+
+/** The key of a record that is there; an empty text is none. */
+export const keySchema = (key: Column): JsonSchema => ({ ...comparedSchema(key), minLength: 1 });
+
+/** The key of a new record; where the service or the database makes one, several values ask for that. */
+export function newKeySchema(key: Column, { rules }: Pick<Entity, "rules">): JsonSchema {
+  const own = rules.schemaOf(key);
+  return mustSendKey(key) ? own : { anyOf: [own, { enum: ["", "-", null] }] };
+}
+
+/** Who changes the record; empty or null: the service's own word. */
+export const actorSchema = (column: Column | null): Record<string, JsonSchema> =>
+  column === null ? {} : { [column.name]: orNull(acceptedSchema(column)) };
+
+/** Members that a body may hold and that set nothing: all columns of `shown` but the `named` ones. */
+export function readOnlySchemas(
+  shown: readonly Columns[],
+  named: Iterable<Column | null>,
+): Record<string, JsonSchema> {
+  const own = new Set([...named].map((column) => column?.name));
+  const others = shown.flatMap((columns) => [...columns.keys()]).filter((name) => !own.has(name));
+  return Object.fromEntries(others.map((name) => [name, { readOnly: true }]));
+}
+
+/** What delete takes: conditions that name the records. */
+export const deleteSchema = ({ write: { shown } }: RecordPlan): JsonSchema =>
+  closedObject({ where: equalitiesSchema(shown) }, ["where"]);
+
+export const deleteAnswerSchema = ({ write }: RecordPlan, { settings }: Entity): JsonSchema =>
+  wholeObject({
+    message: { type: "string" },
+    data: wholeObject({
+      deleted_count: { type: "integer", minimum: 1 },
+      deleted_items: { type: "array", items: recordSchema(write.shown, settings) },
+    }),
+  });

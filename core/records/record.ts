@@ -1,0 +1,269 @@
+/**
+ * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
+ * one record through handlers and If-Match, and the record that a write answers.
+ */
+import {
+  type FieldErrors,
+  invalidPayload,
+  noSuchRecord,
+  validationFailed,
+} from "../values/errors.ts";
+import type { Call, Write } from "../calls/action.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { Entity, ReadPlan, WritePlan } from "../plans/entity.ts";
+
+import { checkIfMatch, etagOf } from "./etag.ts";
+import { hasHandlers, runAfter, runBefore } from "./events.ts";
+import type { EventName } from "../plans/hook.ts";
+import type { Queries } from "../callers/session.ts";
+import type { Row } from "../plans/ports.ts";
+import { keyAsJson } from "./replay.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import { type Assignment, equals, type Insert, sourceOf } from "../query/statement.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { comparand, mayHold } from "../query/where.ts";
+
+/** What create, update and adjust need. */
+export interface RecordPlan {
+  readonly write: WritePlan;
+  readonly read: ReadPlan;
+}
+
+export function recordPlan(entity: Entity): RecordPlan | null {
+  return entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
+}
+
+/** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
+export function keyOf({ body, entity }: Call, key: Column): Scalar {
+  const value = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
+  if (value === undefined || value === null || value === "") {
+    throw invalidPayload(`The primary key ${key.name} is required`);
+  }
+  const accepted = accept(unlimited(key), value);
+  if (!accepted.ok) throw invalidPayload(`The primary key ${key.name} ${accepted.message}`);
+  if (!mayHold(key, accepted.value)) throw noSuchRecord(entity);
+  return accepted.value;
+}
+
+/** The new record's key; null leaves it to the database. A key that nobody can make is a fault on its field. */
+export function newKey(
+  { body, newId }: Pick<Call, "body" | "newId">,
+  { key, keyColumns, rules }: { key: Column; keyColumns: Columns; rules: Rules },
+  errors: FieldErrors,
+): Scalar {
+  const sent = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
+  if (sent !== undefined && sent !== null && sent !== "" && sent !== "-") {
+    const checked = rules.check(body, "create", keyColumns);
+    Object.assign(errors, checked.errors);
+    return checked.values.get(key) ?? null;
+  }
+  if (mustSendKey(key)) {
+    errors[key.name] = ["is required"];
+    return null;
+  }
+  if (!columnTypes[key.type].takesNewId) return null;
+  const made = accept(key, newId());
+  return made.ok ? made.value : null;
+}
+
+/** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
+export const mustSendKey = (key: Column): boolean =>
+  columnTypes[key.type].takesNewId
+    ? !accept(key, "00000000-0000-4000-8000-000000000000").ok
+    : key.generated !== "identity" && !key.hasDefault;
+
+/** What create and import need of an entity to make a record. */
+export interface CreatePlan extends RecordPlan {
+  /** The key alone: it has rules of its own, and is checked apart. */
+  readonly keyColumns: Columns;
+}
+
+/** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
+export function insertOf(
+  call: Pick<Call, "entity" | "body" | "newId" | "now">,
+  plan: CreatePlan,
+): Insert {
+  const { table, key, shown, writable } = plan.write;
+  const { rules } = call.entity;
+  const checked = rules.check(call.body, "create", writable);
+  const errors: FieldErrors = { ...checked.errors };
+  const values = new Map<Column, Scalar>();
+  const keyValue = newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
+  if (keyValue !== null) values.set(key, keyValue);
+  for (const [column, value] of checked.values) values.set(column, value);
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  for (const [column, value] of createAudit(plan, call)) values.set(column, value);
+  return {
+    kind: "insert",
+    table,
+    key,
+    columns: [...values.keys()],
+    rows: [[...values.values()]],
+    returning: [...shown.values()],
+  };
+}
+
+/** What filling the audit columns takes; details have them too. */
+interface Audited {
+  readonly write: Pick<WritePlan, "audit">;
+}
+type Asked = Pick<Call, "body" | "now">;
+
+/** Fields that this write fills by itself, whatever the body holds for the time; an actor may come from the body. */
+export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar> {
+  const { createdAt, createdBy, updatedAt, updatedBy } = write.audit;
+  const now = call.now();
+  const values = new Map<Column, Scalar>();
+  setTime(values, createdAt, now);
+  setActor(values, createdBy, call.body, "Input from API");
+  // Both stay empty until the first update, unless the table insists on a value.
+  if (insists(updatedAt)) setTime(values, updatedAt, now);
+  if (insists(updatedBy)) setActor(values, updatedBy, {}, "Input from API");
+  return values;
+}
+
+/** The assignments of updated_at and updated_by. */
+export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
+  const { createdAt, updatedAt, updatedBy } = write.audit;
+  const values = new Map<Column, Scalar>();
+  setActor(values, updatedBy, call.body, "Update from API");
+  const assignments: Assignment[] = [...values].map(([column, value]) => ({
+    kind: "set",
+    column,
+    value,
+  }));
+  if (updatedAt && columnTypes[updatedAt.type].isInstant) {
+    const after = createdAt && columnTypes[createdAt.type].isInstant ? createdAt : null;
+    assignments.push({ kind: "stamp", column: updatedAt, after, now: call.now() });
+  } else {
+    setTime(values, updatedAt, call.now());
+    const value = updatedAt && values.get(updatedAt);
+    if (updatedAt && value) assignments.push({ kind: "set", column: updatedAt, value });
+  }
+  return assignments;
+}
+
+/** The record as `first` would answer it, from the row that a write on the table gave back. */
+export async function readBack(row: Row, plan: RecordPlan, queries: Queries): Promise<Row> {
+  if (!plan.write.readBack) return row;
+  const { key, source, columns } = plan.read;
+  const keyValue = row[plan.write.key.name];
+  if (key === null || keyValue === undefined) return row;
+  const where = equals(key, comparand(plan.write.key, keyValue));
+  const select = {
+    kind: "select",
+    source,
+    columns: [...columns.values()],
+    where,
+    sort: [],
+  } as const;
+  const record = await queries.one({ ...select, limit: 1, offset: 0, lock: false });
+  // A view may leave the row out; then the table's own record is the answer.
+  return record ?? row;
+}
+
+/** How update and adjust differ. */
+export interface RecordChange {
+  readonly events: { readonly before: EventName; readonly after: EventName };
+  /**
+   * Checks the call's body (the client's own, or the data of a before handler) and gives what writes it; that gives null when the
+   * record is not there.
+   */
+  prepare(call: Call, keyValue: Scalar): (queries: Queries) => Promise<Row | null>;
+  /** Of the answer. */
+  readonly message: string;
+}
+
+/**
+ * The change of the record that the body names; its answer is the record. With handlers, If-Match or a view to read back through it is a
+ * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
+ */
+export async function beginChange(
+  call: Call,
+  plan: RecordPlan,
+  { events, prepare, message }: RecordChange,
+): Promise<Write> {
+  const keyValue = keyOf(call, plan.write.key);
+  const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
+  // A wrong body is refused before anything is locked, unless a handler may still put it right.
+  const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
+  await call.locks.guardWrite(plan.write, [keyValue]);
+
+  return {
+    isOneStatement: !isLocked && !plan.write.readBack,
+    async run(queries) {
+      const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
+      const data = await runBefore(call, queries, {
+        event: events.before,
+        data: call.body,
+        oldRecord,
+      });
+      const write = ready ?? prepare({ ...call, body: data }, keyValue);
+      const row = await write(queries);
+      if (!row) throw noSuchRecord(call.entity);
+      const record = await readBack(row, plan, queries);
+      await runAfter(call, queries, { event: events.after, data, oldRecord, record });
+      const etag = etagOf(record, plan.read);
+      const subject = keyAsJson(keyValue);
+      return { status: 200, body: { message, data: record }, etag, subject };
+    },
+  };
+}
+
+/** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */
+export async function lockRecord(
+  call: Pick<Call, "entity" | "ifMatch">,
+  plan: RecordPlan,
+  keyValue: Scalar,
+  tx: Queries,
+): Promise<Row> {
+  const { table, key, shown } = plan.write;
+  const row = await tx.one({
+    kind: "select",
+    source: sourceOf(table),
+    columns: [...shown.values()],
+    where: equals(key, keyValue),
+    sort: [],
+    limit: 1,
+    offset: 0,
+    lock: true,
+  });
+  if (!row) throw noSuchRecord(call.entity);
+  const record = await readBack(row, plan, tx);
+  if (call.ifMatch !== null) checkIfMatch(call.ifMatch, record, plan.read);
+  return record;
+}
+
+function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
+  if (!column) return;
+  if (columnTypes[column.type].isInstant)
+    values.set(column, cutFraction(now, column.fractionDigits));
+  else values.set(column, now);
+}
+
+/** A column that keeps fewer digits of a second gets the time cut, never rounded into the future. */
+export function cutFraction(instant: string, digits: number): string {
+  return `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
+}
+
+function setActor(
+  values: Map<Column, Scalar>,
+  column: Column | null,
+  body: Record<string, unknown>,
+  fallback: string,
+) {
+  if (!column) return;
+  const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
+  if (sent !== undefined && sent !== null && sent !== "") {
+    const accepted = accept(column, sent);
+    if (!accepted.ok) throw validationFailed({ [column.name]: [accepted.message] });
+    values.set(column, accepted.value);
+    return;
+  }
+  values.set(column, fallback);
+}
+
+const insists = (column: Column | null): boolean =>
+  column !== null && !column.nullable && !column.hasDefault;

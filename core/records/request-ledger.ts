@@ -1,0 +1,181 @@
+/**
+ * The rows of the table `rowgate_requests`: one for each request that came with an Idempotency-Key and is under way or has succeeded.
+ * Whoever runs the request has a claim on its row; everything that changes a row holds the claim against it, so of two that
+ * believe to run the same request one alone can finish. `core/records/idempotency.ts` decides what follows.
+ */
+import type { Column, Table } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
+import type { Queries } from "../callers/session.ts";
+import { allOf, type Condition, equals, sourceOf } from "../query/statement.ts";
+
+/** A row's place in the table. */
+export interface RequestPlace {
+  readonly ledger: Table;
+  readonly id: string;
+}
+
+export interface RequestRow {
+  /** Of the body that came with the key. */
+  readonly bodyHash: string;
+  /** A new id for each run of the request. */
+  readonly claim: string;
+  readonly startedAtMs: number;
+  /** JSON text; null while the request runs, or where it died. */
+  readonly answer: string | null;
+}
+
+/** What a run puts into the row when it begins. */
+export interface Claim {
+  readonly bodyHash: string;
+  readonly claim: string;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly now: string;
+}
+
+export async function findRequest(
+  queries: Queries,
+  { ledger, id }: RequestPlace,
+): Promise<RequestRow | null> {
+  const columns = columnsOf(ledger);
+  const row = await queries.one({
+    kind: "select",
+    source: sourceOf(ledger),
+    columns: [columns.body_hash, columns.claim, columns.started_at, columns.answer],
+    where: equals(columns.request_id, id),
+    sort: [],
+    limit: 1,
+    offset: 0,
+    lock: false,
+  });
+  return (
+    row && {
+      bodyHash: String(row["body_hash"]),
+      claim: String(row["claim"]),
+      startedAtMs: Date.parse(String(row["started_at"])),
+      answer: (row["answer"] ?? null) as string | null,
+    }
+  );
+}
+
+/** False: somebody else was first. */
+export async function claimRequest(
+  queries: Queries,
+  { ledger, id }: RequestPlace,
+  { bodyHash, claim, now }: Claim,
+): Promise<boolean> {
+  const { request_id: key, body_hash, claim: owner, started_at } = columnsOf(ledger);
+  try {
+    await queries.insert({
+      kind: "insert",
+      table: ledger,
+      key,
+      columns: [key, body_hash, owner, started_at],
+      rows: [[id, bodyHash, claim, now]],
+      returning: [],
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.kind === "duplicateEntry") return false;
+    throw error;
+  }
+}
+
+/** Begins anew in the place of a row that counts no longer. False: the row has changed since it was `seen`. */
+export async function replaceRequest(
+  queries: Queries,
+  { ledger, id, seen }: RequestPlace & { seen: RequestRow },
+  { bodyHash, claim, now }: Claim,
+): Promise<boolean> {
+  const { request_id: key, body_hash, claim: owner, started_at, answer } = columnsOf(ledger);
+  const isAnswered = seen.answer !== null;
+  const row = await queries.updateOne({
+    kind: "update",
+    table: ledger,
+    key,
+    keyValue: id,
+    guard: allOf(equals(owner, seen.claim), { kind: "null", column: answer, negated: isAnswered }),
+    set: [
+      { kind: "set", column: body_hash, value: bodyHash },
+      { kind: "set", column: owner, value: claim },
+      { kind: "set", column: started_at, value: now },
+      { kind: "set", column: answer, value: null },
+    ],
+    returning: [],
+  });
+  return row !== null;
+}
+
+/** False: another run has the row, and this one must not finish. */
+export async function answerRequest(
+  tx: Queries,
+  { ledger, id, claim }: RequestPlace & { claim: string },
+  text: string,
+): Promise<boolean> {
+  const { request_id: key, answer } = columnsOf(ledger);
+  const row = await tx.updateOne({
+    kind: "update",
+    table: ledger,
+    key,
+    keyValue: id,
+    guard: unanswered(ledger, claim),
+    set: [{ kind: "set", column: answer, value: text }],
+    returning: [],
+  });
+  return row !== null;
+}
+
+/** Removes the row of a run that ended without an answer. False: there is none, or it has one. */
+export async function releaseRequest(
+  queries: Queries,
+  { ledger, id, claim }: RequestPlace & { claim: string },
+): Promise<boolean> {
+  const { request_id: key } = columnsOf(ledger);
+  const where = allOf(equals(key, id), unanswered(ledger, claim))!;
+  const rows = await queries.delete({ kind: "delete", table: ledger, key, where, returning: [] });
+  return rows.length > 0;
+}
+
+/** Removes rows that began before that moment, the oldest first, `countMax` at most. */
+export async function removeRequestsBefore(
+  queries: Queries,
+  { ledger, before, countMax }: { ledger: Table; before: string; countMax: number },
+): Promise<void> {
+  const { request_id: key, started_at } = columnsOf(ledger);
+  const isOld: Condition = {
+    kind: "compare",
+    column: started_at,
+    operator: "<",
+    value: before,
+  };
+  const rows = await queries.all({
+    kind: "select",
+    source: sourceOf(ledger),
+    columns: [key],
+    where: isOld,
+    sort: [{ column: started_at, direction: "asc" }],
+    limit: countMax,
+    offset: 0,
+    lock: false,
+  });
+  if (rows.length === 0) return;
+  const values = rows.map((row) => String(row["request_id"]));
+  // A key may have been used anew since.
+  const where = allOf({ kind: "in", column: key, values, negated: false }, isOld)!;
+  await queries.delete({ kind: "delete", table: ledger, key, where, returning: [] });
+}
+
+const names = ["request_id", "body_hash", "claim", "started_at", "answer"] as const;
+
+function columnsOf(ledger: Table): Record<(typeof names)[number], Column> {
+  const columns = names.map((name) => {
+    const column = ledger.columns.get(name);
+    if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
+    return [name, column] as const;
+  });
+  return Object.fromEntries(columns) as Record<(typeof names)[number], Column>;
+}
+
+const unanswered = (ledger: Table, claim: string): Condition => {
+  const { claim: owner, answer } = columnsOf(ledger);
+  return allOf(equals(owner, claim), { kind: "null", column: answer, negated: false })!;
+};

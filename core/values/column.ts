@@ -1,0 +1,131 @@
+/**
+ * Columns, tables and sources as the database reports them: the words that statements, values and entities share.
+ * The engines in `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
+ */
+
+/** The kinds of value that the service tells apart; `core/values/column-types.ts` says all about each. */
+export type ColumnType =
+  | "text"
+  | "integer"
+  | "decimal"
+  | "float"
+  | "boolean"
+  | "date"
+  | "timestamp"
+  | "time"
+  | "uuid"
+  | "json"
+  | "bytes"
+  | "array"
+  | "other";
+
+/** A column of a table, view or query, as the database reports it. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The engine's own name of the type (`character varying(20)`); only `db/` looks at it. */
+  readonly native: string;
+  /** False only where the database refuses NULL; columns of views and queries count as nullable. */
+  readonly nullable: boolean;
+  /** The database fills the column when an INSERT leaves it out (a default, or a generated value). */
+  readonly hasDefault: boolean;
+  /** `identity`: the database numbers it when left out. `computed`: it can never be written. */
+  readonly generated: "none" | "identity" | "computed";
+  /** Longest text in characters; null = no limit known. */
+  readonly lengthMax: number | null;
+  /** Longest text or bytes in bytes (UTF-8), where the engine counts bytes; null = no limit known. */
+  readonly bytesMax: number | null;
+  /** `char(n)`, `binary(n)`: the engine pads what is shorter, so trailing blanks, or fewer bytes, cannot be kept. */
+  readonly fixedLength: boolean;
+  /** Smallest and largest integer that the column holds; null for other types. */
+  readonly range: { readonly min: bigint; readonly max: bigint } | null;
+  /** Decimal digits in all; null = no limit known. */
+  readonly precision: number | null;
+  /** Decimal digits behind the point; null = any number of them. */
+  readonly scale: number | null;
+  /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
+  readonly fractionDigits: number;
+  /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
+  readonly span: { readonly first: string; readonly last: string } | null;
+  /** The labels of an enumerated type; null for other types. */
+  readonly labels: readonly string[] | null;
+  /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
+  readonly ignoresCase?: boolean;
+  /** Floats: 32 bits, which keep some seven digits; absent = 64. */
+  readonly isSingle?: boolean;
+  /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */
+  readonly isComputed?: boolean;
+  /** A column that no table has: its text is that of these columns and literals, one after the other; nulls count as empty. */
+  readonly parts?: readonly (Column | string)[];
+  /**
+   * A column that no table has: where a row stands in the order of this one, as a text that loses nothing. Its values
+   * are what the same engine answered of it before, or null. Made by `markOf` in `core/lists/cursor.ts`.
+   */
+  readonly markOf?: Column;
+  /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
+  readonly ruleTypes?: readonly ColumnType[];
+}
+
+/** A column that no table has, for what a statement computes: without any limit but those given. */
+export const derivedColumn = (name: string, type: ColumnType, given: Partial<Column>): Column => ({
+  name,
+  type,
+  native: "",
+  nullable: true,
+  hasDefault: false,
+  generated: "none",
+  lengthMax: null,
+  bytesMax: null,
+  fixedLength: false,
+  range: null,
+  precision: null,
+  scale: null,
+  fractionDigits: 0,
+  span: null,
+  labels: null,
+  ...given,
+});
+
+/** Columns by name, in the order of the table or query. Look names up here, never in a plain object. */
+export type Columns = ReadonlyMap<string, Column>;
+
+export interface UniqueConstraint {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export interface ForeignKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly referencedTable: string;
+}
+
+/** A table or view as the database has it. */
+export interface Table {
+  readonly kind: "table" | "view";
+  /** Null = the connection's default schema. */
+  readonly schema: string | null;
+  readonly name: string;
+  readonly columns: Columns;
+  /** Empty for views and for tables without one. */
+  readonly primaryKey: readonly string[];
+  /** Unique constraints and unique indexes, the primary key among them. */
+  readonly unique: readonly UniqueConstraint[];
+  readonly foreignKeys: readonly ForeignKey[];
+  /** False where the engine's storage cannot roll back (MyISAM). */
+  readonly transactional: boolean;
+  /** `schema.name` in lower case: equal for equal tables, however a configuration spells them. */
+  readonly identity: string;
+  /** Identities of other tables whose rows may change with this one's (cascades, partitions); null = of any, as there are triggers. */
+  readonly changesWith: readonly string[] | null;
+}
+
+/** Where rows are read from: a table or view, or an operator's own query, wrapped as a subquery. `columns`: all that it has. */
+export type Source =
+  | {
+      readonly kind: "table";
+      readonly schema: string | null;
+      readonly name: string;
+      readonly columns: Columns;
+    }
+  | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

@@ -1,0 +1,107 @@
+/**
+ * The one type of error that the service answers. Core and the engines throw it, `app/http/error-table.ts` holds the
+ * table from its kind to the HTTP status and the public error name; nothing else decides what a client sees.
+ */
+
+export type ErrorKind =
+  | "invalidPayload"
+  | "invalidParameter"
+  | "invalidField"
+  | "invalidSelectFields"
+  | "invalidRequestMode"
+  | "validationFailed"
+  /** An uploaded file that is no workbook, or none that can be imported. */
+  | "invalidFile"
+  /** A request of aggregate that makes no sense. */
+  | "validationError"
+  /** A written value points at a row that does not exist. */
+  | "foreignKeyMissing"
+  /** The caller may not do this, or the record would leave what the caller may access. */
+  | "forbidden"
+  | "notFound"
+  | "methodNotAllowed"
+  | "duplicateEntry"
+  /** A row cannot be deleted while others point at it. */
+  | "foreignKeyInUse"
+  | "constraintViolation"
+  /** Somebody else holds a lock that this request needs. */
+  | "lockConflict"
+  /** The first request with the same Idempotency-Key is not over. */
+  | "requestInProgress"
+  | "preconditionFailed"
+  /** A job is not in the state that the request needs. */
+  | "invalidJobState"
+  /** A file that was kept for a while and is kept no longer. */
+  | "gone"
+  | "payloadTooLarge"
+  | "unsupportedMediaType"
+  /** An Idempotency-Key came with another body than before. */
+  | "idempotencyKeyReused"
+  /** A handler of the operator's own refused. */
+  | "rejectedByHook"
+  /** The workflow does not let this status follow. */
+  | "transitionNotAllowed"
+  /** A call to another service failed that the change had to wait for. */
+  | "hookFailed"
+  | "unavailable"
+  /** A write could not take the locks of its records. */
+  | "lockNotTaken"
+  | "internal";
+
+/** Field name to messages, as the `errors` member of an answer shows it. */
+export type FieldErrors = Record<string, string[]>;
+
+export interface AppErrorOptions {
+  errors?: FieldErrors;
+  /** What a program wants to know of it: the `data` member of the answer. */
+  data?: Readonly<Record<string, unknown>>;
+  /** HTTP methods that the resource takes; for `methodNotAllowed`. */
+  allow?: readonly string[];
+  /** What went wrong underneath: logged, never answered. */
+  cause?: unknown;
+}
+
+/** A failure with a message that is fit for the client. `cause` is for the log alone. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly kind: ErrorKind;
+  readonly errors: FieldErrors | undefined;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly allow: readonly string[] | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.kind = kind;
+    this.errors = options.errors;
+    this.data = options.data;
+    this.allow = options.allow;
+  }
+}
+
+export const invalidPayload = (message: string): AppError =>
+  new AppError("invalidPayload", message);
+
+export const invalidParameter = (message: string): AppError =>
+  new AppError("invalidParameter", message);
+
+export const invalidField = (message: string): AppError => new AppError("invalidField", message);
+
+/** Messages of all failing fields at once; the answer's own message is the fixed `Invalid data`. */
+export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError =>
+  new AppError("validationFailed", "Invalid data", { errors, cause });
+
+/** What aggregate says of a request that it cannot make sense of. */
+export const validationError = (message: string): AppError =>
+  new AppError("validationError", message);
+
+export const invalidFile = (message: string): AppError => new AppError("invalidFile", message);
+
+export const notFound = (message: string): AppError => new AppError("notFound", message);
+
+/** The database or another part that is needed cannot be reached or took too long. */
+export const unavailable = (message: string, cause?: unknown): AppError =>
+  new AppError("unavailable", message, { cause });
+
+/** The record that a request names is not there, for its caller. */
+export const noSuchRecord = ({ name }: { readonly name: string }): AppError =>
+  notFound(`${name} record not found`);

@@ -1,0 +1,221 @@
+/** Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and `app/start/env.ts`. */
+export const limits = {
+  /** Nesting of a request's JSON, or of the names in a form. */
+  jsonDepthMax: 32,
+  /** Values of one form: some 1500 columns of a grid. */
+  formPairsMax: 10_000,
+  /** Nesting of groups in a `where`. */
+  whereDepthMax: 5,
+  whereConditionsMax: 100,
+  /** Values of one IN. */
+  inValuesMax: 1000,
+  perPageMax: 100,
+  perPageDefault: 10,
+  /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
+  cursorLengthMax: 65_536,
+  limitMax: 5000,
+  limitDefault: 1000,
+  /** Characters of a number's text; longer ones would cost time and no column holds them. */
+  decimalLengthMax: 20_000,
+  /** Power of ten of a number with an exponent: 1e400000000 must not become 400 MB of zeros. */
+  decimalExponentMax: 1_000,
+  /** Characters of a text that a pattern or format is tried on; what is longer fails the test unseen. */
+  testedTextLengthMax: 10_000,
+  gridLengthMax: 1000,
+  gridLengthDefault: 10,
+  /** Columns that a grid may send. */
+  gridColumnsMax: 1000,
+  /** Searches of single columns and fixed searches of one grid's request. */
+  gridTermsMax: 100,
+  /** Criteria of one searchBuilder, its groups included. */
+  gridCriteriaMax: 100,
+  /** Nesting of groups in a searchBuilder. */
+  gridCriteriaDepthMax: 5,
+  /** Values that are selected in all panes, or in all lists of columns, of one grid. */
+  gridSelectedMax: 1000,
+  /** Values of one field that a grid is offered. */
+  gridOptionsMax: 1000,
+  /** Characters of a lookup's search. */
+  lookupSearchLengthMax: 100,
+  /** Characters of a LIKE pattern or a search text. */
+  patternLengthMax: 10_000,
+  /** Rows that aggregate answers. */
+  aggregateLimitMax: 10_000,
+  aggregateOperationsMax: 100,
+  aggregateGroupsMax: 32,
+  aggregateJoinsMax: 10,
+  /** Items of one `adjustments`. */
+  adjustmentsMax: 100,
+  /** Details that one composite may write, all its lists together. */
+  detailsMax: 10_000,
+  /** Characters of a formula, and nesting of its parentheses. */
+  formulaLengthMax: 500,
+  formulaDepthMax: 20,
+  /** Numbers and columns of a formula once its divisions are gathered into one. */
+  formulaTermsMax: 200,
+  /** Digits behind the point of a quotient whose column leaves their number open. */
+  quotientDigitsMax: 12,
+  /** Characters of one answer that the cache keeps; longer ones are made each time. */
+  cacheEntryLengthMax: 8 * 1024 ** 2,
+  /** Bytes that the cache in memory keeps. */
+  cacheMemoryBytesMax: 64 * 1024 ** 2,
+  /** A cache that was out of reach is left alone for this long. */
+  cacheRestMs: 1_000,
+  /** A cache that was out of reach is said to be back once it has not failed for this long. */
+  cacheSteadyMs: 3_000,
+  /** One call of the cache's server. */
+  cacheTimeoutMs: 500,
+  /** Keys of one lock/acquire, lock/release or lock/status. */
+  lockKeysMax: 100,
+  /** Lifetime of a lock whose request names none. */
+  lockTtlSecondsDefault: 30,
+  /** Characters of the owner that a lock names. */
+  lockOwnerLengthMax: 200,
+  /** Names in one call of the store of the locks. */
+  lockNamesMax: 500,
+  /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
+  lockReserveMs: 1_000,
+  /** Locks that are kept in memory; beyond them nothing gets a lock. */
+  lockMemoryMax: 100_000,
+  /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
+  lockSettleMs: 3_000,
+  /** Characters of an Idempotency-Key. */
+  idempotencyKeyLengthMax: 255,
+  /** Answers of requests with such a key are kept this long. */
+  idempotencyKeptMs: 86_400_000,
+  /** A request that has not ended by then has died: longer than `requestDeadlineMs`. */
+  idempotencyClaimMs: 20_000,
+  /** Giving the key of a failed request free, beyond the request's own time. */
+  idempotencyReleaseMs: 1_000,
+  /** Answers of one action, in one process, after which old ones are looked for; and how many of those are then removed. */
+  idempotencySweepEvery: 50,
+  idempotencySweepMax: 100,
+  /** Characters of what one job is asked to do, as JSON. */
+  jobRequestLengthMax: 262_144,
+  /** Jobs that one process runs at the same time. */
+  jobsAtOnce: 2,
+  /** Runs of a job that fails for reasons that may pass, the first included. */
+  jobTriesMax: 6,
+  /** A run that failed after a longer time is not tried again. */
+  jobRetryWithinMs: 120_000,
+  /** Wait before the second run; doubled for each further one. */
+  jobRetryDelayMs: 1_000,
+  /** Times that a job is taken over from a worker that died or hangs; then it has failed. */
+  jobTakeOversMax: 3,
+  /** A worker that says nothing for this long has lost its job. */
+  jobLockMs: 10_000,
+  /** Commits of other processes that the cache in memory remembers to have heard of. */
+  jobsHeardMax: 1_000,
+  /** How often jobs of lost workers are looked for. */
+  jobLookMs: 5_000,
+  /** One call of the jobs' server. */
+  jobTimeoutMs: 800,
+  /** Pause between two reports of one job's progress. */
+  jobProgressPauseMs: 300,
+  /** SIGTERM: jobs may take this long to finish; then they stop, and another process begins them again. */
+  jobDrainMs: 3_000,
+  /** A thread without a job for this long ends, and gives its connections back. */
+  jobThreadIdleMs: 30_000,
+  /**
+   * Young objects of that thread, in megabytes: rows and their texts live for a moment, and V8's own 64 MB and more would only be
+   * touched in turn. A million rows then take 190 MB in all instead of 370, in the same time.
+   */
+  jobThreadYoungMb: 8,
+  /** All other objects of that thread. A job that needs more ends the thread and has failed; the process goes on. */
+  jobThreadHeapMb: 256,
+  /** Connections of a project that jobs use, apart from those of requests. */
+  jobConnectionsMax: 4,
+  /** How often files are looked for that are kept no longer. */
+  fileLookMs: 60_000,
+  /** Half-written files of processes that died are removed after this time. */
+  fileAbandonedMs: 3_600_000,
+  /** One call of a bucket, its tries included, beyond the time for the bytes that it sends. */
+  bucketAnswerMs: 5_000,
+  /** A line that sends fewer bytes in a millisecond is too slow. */
+  bucketBytesPerMsMin: 100,
+  /** A bucket that puts the parts of a file together. */
+  bucketCompleteMs: 60_000,
+  /** Without a byte for this long, reading from a bucket has failed. */
+  bucketIdleMs: 10_000,
+  /** Tries of one call of a bucket, the first included. */
+  bucketTriesMax: 4,
+  /** Pause before the second try; it doubles each time. */
+  bucketRetryMs: 100,
+  /** Bytes of a part of a large file: the least that services take. 10,000 parts make 50 GB. */
+  bucketPartBytes: 5 * 1024 ** 2,
+  /** Parts of one file on their way at the same time. */
+  bucketPartsAtOnce: 2,
+  /** However slow the database is, a request is answered within this time. */
+  requestDeadlineMs: 15_000,
+  /** Connections of one request to a database, where each request has its own: the runtime allows six in all. */
+  requestConnectionsMax: 3,
+  /** What a request of such a runtime leaves to be done after its answer: the runtime gives it 30 seconds. */
+  afterAnswerMs: 25_000,
+  /** Waiting for a free connection. */
+  acquireTimeoutMs: 5_000,
+  /** Opening a connection. */
+  connectTimeoutMs: 5_000,
+  /** Callers that may wait for a connection at the same time. */
+  acquireQueueMax: 10_000,
+  /** Tries of a transaction that the database gave up (deadlock, serialization failure), the first included. */
+  transactionTriesMax: 4,
+  /** Texts of statements that are kept printed, and prepared per connection. */
+  statementShapesMax: 500,
+  /** Hooks that call an action of this service that has hooks that call … */
+  hookDepthMax: 3,
+  /** Bytes of a hook's answer: the status is all that counts, and what sends more is no hook. */
+  hookAnswerBytesMax: 64 * 1024,
+  /** Of a request's deadline, the part that a blocking hook leaves for the database. */
+  hookReserveMs: 1_000,
+  /** Tries of a hook that nobody waits for, the first included: 17 to 34 minutes. */
+  hookTriesMax: 12,
+  /** The same, of one that could not be put into the queue: it ends with the process. */
+  hookOwnTriesMax: 5,
+  /** Pause before the second try; it doubles each time. */
+  hookRetryFirstMs: 1_000,
+  /** Hooks that nobody waits for and that one process calls at the same time. */
+  hookCallsAtOnceMax: 20,
+  /** Of one project, those that wait in the memory of the process. */
+  hookCallsWaitingMax: 1_000,
+  /** Those that one process keeps in files. */
+  hookCallsKeptMax: 10_000,
+  /** Bytes of a workbook that is read, as it is stored. */
+  workbookBytesMax: 100 * 1024 ** 2,
+  /** Parts of a workbook: sheets, pictures and the like. */
+  workbookPartsMax: 5_000,
+  /** Bytes of one part of a workbook, unpacked; its sheet and its shared texts have limits of their own. */
+  workbookPartBytesMax: 32 * 1024 ** 2,
+  workbookSheetBytesMax: 1024 ** 3,
+  /** The shared texts are kept in memory while the rows are read. */
+  workbookTextsBytesMax: 64 * 1024 ** 2,
+  /** Unpacked bytes for each packed one, in parts of more than 32 MiB; sheets full of equal rows come to some 60. */
+  workbookInflateRatioMax: 200,
+  /** Looking through an uploaded workbook. */
+  uploadReadMs: 60_000,
+  /** Objects of a thread that reads an upload, in megabytes; what the reader holds beside them has limits of its own. */
+  uploadThreadHeapMb: 512,
+  /** Workbooks that one process looks through at the same time. */
+  uploadsAtOnce: 2,
+  /** Bytes of one part's headers in a multipart body, and of what may stand around its parts. */
+  multipartHeaderBytesMax: 16_384,
+  /** Characters of a cell, as the preview and the errors of an import show it. */
+  shownCellLengthMax: 1_000,
+  /** Characters of all the rows that a preview, or the errors of an import, show. */
+  shownRowsLengthMax: 4 * 1024 ** 2,
+  /** Rows with errors that import-status lists; import-errors has them all. */
+  importErrorsMax: 1_000,
+  /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
+  importHandlersMs: 15_000,
+  /** Names, of those that stand for keys, that an import keeps in mind. */
+  importNamesMax: 100_000,
+  /** Rows of a sheet that is read, its headings not counted. */
+  workbookRowsMax: 1_048_575,
+  workbookColumnsMax: 1_024,
+  /** Cells of a sheet that is read, empty ones before a row's last value included. */
+  workbookCellsMax: 25_000_000,
+  /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  /** SIGTERM: running requests may take this long to finish. */
+  drainTimeoutMs: 8_000,
+} as const;

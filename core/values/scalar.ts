@@ -1,0 +1,9 @@
+/** The form in which statements carry values. */
+
+/**
+ * A value on its way into the database, in the one form for its column's type that `accept` in `core/values/accept.ts` makes:
+ * text, uuid (lower case), other: string. integer: bigint. decimal: plain digits as string (`-12.5`). float: number.
+ * boolean: boolean. date: `YYYY-MM-DD`. timestamp: `YYYY-MM-DDTHH:mm:ss.sssZ`. time: `HH:mm:ss`.
+ * json: JSON text. array: JSON text of an array. bytes: Uint8Array.
+ */
+export type Scalar = string | number | bigint | boolean | Uint8Array | null;

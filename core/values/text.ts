@@ -1,0 +1,40 @@
+/**
+ * What is measured on text: characters are Unicode code points, as the databases count them, not UTF-16 units.
+ * They are held against the limits of columns and rules.
+ */
+
+/** Why no database could keep the text unchanged; null when it can be kept. */
+export function textFault(text: string): string | null {
+  if (!text.isWellFormed()) return "must be well formed Unicode";
+  return text.includes("\0") ? "must not hold a NUL character" : null;
+}
+
+/** Whether the text has more than `max` characters (code points, not UTF-16 units). */
+export function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  return text.length > max * 2 || characterCount(text) > max;
+}
+
+/** Characters (code points) of a text. */
+export function characterCount(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    // Well formed text: each high surrogate has its low one.
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800) count--;
+  }
+  return count;
+}
+
+/** Bytes of a well formed text in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // Each half of a surrogate pair counts two of its four bytes.
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3;
+  }
+  return bytes;
+}
+
+/** Case and outer blanks of a heading do not count. */
+export const headingKey = (heading: string): string => heading.trim().toLowerCase();
