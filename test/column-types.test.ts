@@ -82,6 +82,12 @@ describe.each(Object.keys(dialects) as EngineName[])("on %s", (name) => {
 const answers = (...facts: readonly boolean[]): string[] =>
   facts.map((fact) => (fact ? "yes" : "no"));
 
+test("docs/values.md says of each type what it takes and shows", () => {
+  const rows = rowsUnder("# Values", page("docs/values.md"));
+  const named = new Set(rows.map(([, kind]) => kind));
+  expect([...named].toSorted()).toEqual(types.map((type) => `\`${type}\``).toSorted());
+});
+
 test("docs/values.md says of each type what can be done with it", () => {
   const rows = types.map((type) => {
     const { arithmetic, ...can } = columnTypes[type];

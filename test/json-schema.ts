@@ -67,7 +67,10 @@ const keywords: Record<string, Check> = {
   maximum: ofNumber((number, max) => number <= max),
   exclusiveMinimum: ofNumber((number, min) => number > min),
   exclusiveMaximum: ofNumber((number, max) => number < max),
-  multipleOf: ofNumber((number, unit) => Number.isInteger(number / unit)),
+  // 33.41 / 0.01 is 3340.9999999999995.
+  multipleOf: ofNumber(
+    (number, unit) => Math.abs(number / unit - Math.round(number / unit)) < 1e-6,
+  ),
   minItems: ofItems((items, min) => items.length >= Number(min)),
   maxItems: ofItems((items, max) => items.length <= Number(max)),
   uniqueItems: ofItems(

@@ -37,7 +37,7 @@ export class Tally implements Reporter {
       ["project", "passed", "failed", "skipped"],
       ...rows.map(([name, { passed, failed, skipped }]) => [name, passed, failed, skipped]),
     ].map(([name, ...numbers]) =>
-      [String(name).padEnd(10), ...numbers.map((cell) => String(cell).padStart(8))].join(""),
+      [String(name).padEnd(18), ...numbers.map((cell) => String(cell).padStart(8))].join(""),
     );
     const { passed, failed, skipped } = this.#total();
     const sum = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;

@@ -18,7 +18,7 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules
 // Jobs run at 10, and would wait for every test that runs beside them. One step above it, everything gets its share.
 setPriority(9);
 
-/** What `--reporter` says; Vitest's types know it by its plural alone, and would use nothing else where it is there. */
+/** `parseCLI` gives `--reporter` under this name, which its types lack; Vitest would use no other reporter beside it. */
 interface ReporterOption {
   readonly reporter?: string | readonly string[];
 }

@@ -114,6 +114,7 @@ function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Chan
   if (items.length > limits.adjustmentsMax) {
     throw invalidPayload(`adjustments takes at most ${limits.adjustmentsMax} items`);
   }
+  const common = reasonOf(body["reason"]);
   const sums = new Map<AdjustField, string>();
   for (const item of items as unknown[]) {
     const {
@@ -122,7 +123,9 @@ function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Chan
       reason,
     } = (item ?? {}) as { field?: unknown; value?: unknown; reason?: unknown };
     const field = fieldOf(name, plan);
-    checkReason(reason ?? body["reason"], plan);
+    const given = reasonOf(reason) ?? common;
+    if (plan.reasonRequired && !given?.trim())
+      throw invalidPayload("Each adjustment needs a reason");
     sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(value, field.column)));
   }
   return [...sums].map(([field, delta]) => ({ field, delta }));
@@ -139,12 +142,10 @@ function fieldOf(name: unknown, plan: AdjustPlan): AdjustField {
   );
 }
 
-function checkReason(reason: unknown, plan: AdjustPlan): void {
-  if (reason !== undefined && reason !== null && typeof reason !== "string") {
-    throw invalidPayload("reason must be a text");
-  }
-  if (plan.reasonRequired && !reason?.trim())
-    throw invalidPayload("Each adjustment needs a reason");
+function reasonOf(reason: unknown): string | null {
+  if (reason === undefined || reason === null) return null;
+  if (typeof reason !== "string") throw invalidPayload("reason must be a text");
+  return reason;
 }
 
 /** The delta as exact decimal text that the column can take. */

@@ -61,10 +61,9 @@ function parseGroups(groupBy: unknown, columns: Columns): Output[] {
   if (groupBy === undefined || groupBy === null) return [];
   if (!Array.isArray(groupBy) || !groupBy.every((name) => typeof name === "string"))
     throw validationError("group_by must be an array of column names");
-  const names = [...new Set<string>(groupBy)];
-  if (names.length > limits.aggregateGroupsMax)
+  if (groupBy.length > limits.aggregateGroupsMax)
     throw validationError(`group_by takes at most ${limits.aggregateGroupsMax} columns`);
-  return names.map((alias, position) => {
+  return [...new Set<string>(groupBy)].map((alias, position) => {
     const column = columnOf(alias, columns, "group_by");
     if (!takesType(null, column.type)) throw validationError(`"${alias}" cannot be grouped`);
     return { alias, function: null, column, result: resultOf(null, column, position) };

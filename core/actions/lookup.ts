@@ -111,12 +111,18 @@ function checkMode({ method, requestMode }: Call): void {
   );
 }
 
-/** `search`, or what Select2 calls it. */
+/** `search`, or what Select2 calls it; the first of them counts. */
 function searchOf(query: Body): string {
-  const name = ["search", "q", "term"].find((alias) => Object.hasOwn(query, alias));
-  const search = patternText(name === undefined ? "" : query[name], "search");
-  if (characterCount(search) <= limits.lookupSearchLengthMax) return search;
-  throw invalidParameter(`search must have at most ${limits.lookupSearchLengthMax} characters`);
+  const [search = ""] = ["search", "q", "term"]
+    .filter((name) => Object.hasOwn(query, name))
+    .map((name) => searchText(query[name], name));
+  return search;
+}
+
+function searchText(value: unknown, name: string): string {
+  const text = patternText(value, name);
+  if (characterCount(text) <= limits.lookupSearchLengthMax) return text;
+  throw invalidParameter(`${name} must have at most ${limits.lookupSearchLengthMax} characters`);
 }
 
 /** read's tree, or `[{key, value}]`; an empty list filters nothing. */

@@ -8,7 +8,7 @@ import { closedObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
 import { recordSchema } from "../writes/record-schema.ts";
-import { patternSchema, whereSchema } from "../lists/where-schema.ts";
+import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */
 export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
@@ -26,18 +26,22 @@ export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
       searchValue: search,
       search_value: search,
       searchBy: { enum: ["", ...new Set(["all", ...columns.keys()]), null] },
-      where: { anyOf: [whereSchema(columns), { const: "" }] },
+      // A form cannot say that a group is empty: its logic alone is left.
+      where: {
+        anyOf: [
+          whereSchema(columns),
+          closedObject({ logic: logicSchema }, ["logic"]),
+          { const: "" },
+        ],
+      },
       sort_columns: sortSchema(columns),
       count: countModeSchema,
       order: list(
         open({ column: wholeNumber(0), dir: { enum: ["asc", "desc", "", null] } }, ["column"]),
       ),
       columns: list(
-        open({
-          searchable: { type: ["boolean", "string"] },
-          orderable: { type: ["boolean", "string"] },
-          search: open({ value: search }),
-        }),
+        // What the library says of its own columns may be about no field of ours.
+        open({ data: {}, searchable: {}, orderable: {}, search: {} }),
         limits.gridColumnsMax,
       ),
     },

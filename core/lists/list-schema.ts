@@ -1,6 +1,6 @@
 /** What `select`, `sort_columns`, the search and the paging of a list take, and the `pagination` of its answer, as JSON Schemas. */
 import type { Columns } from "../column.ts";
-import { closedObject } from "../json-shapes.ts";
+import { anyOf, closedObject } from "../json-shapes.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
 import { limits } from "../limits.ts";
 import { countModes } from "./count.ts";
@@ -11,20 +11,22 @@ import { nameSchema, patternSchema } from "./where-schema.ts";
 export const selectSchema = (columns: Columns): JsonSchema =>
   orNull({ type: "array", items: nameSchema(columns.values()) });
 
-/** Terms of the order, or null. `aliases`: further names of the direction. */
-export function sortSchema(columns: Columns, aliases: readonly string[] = []): JsonSchema {
+/** Terms of the order, or null. `names`: what the direction may be called, in one term by one of them. */
+export function sortSchema(columns: Columns, names: readonly string[] = ["direction"]): JsonSchema {
   const sortable = [...columns].flatMap(([name, { type }]) =>
     columnTypes[type].isSorted ? [name] : [],
   );
-  return sortTermsSchema({ enum: sortable }, aliases);
+  return sortTermsSchema({ enum: sortable }, names);
 }
 
 /** The same, where a schema says which names can be sorted by. */
-export function sortTermsSchema(column: JsonSchema, aliases: readonly string[] = []): JsonSchema {
+export function sortTermsSchema(
+  column: JsonSchema,
+  names: readonly string[] = ["direction"],
+): JsonSchema {
   const direction: JsonSchema = { enum: ["ASC", "DESC", "asc", "desc"], default: "ASC" };
-  const directions = ["direction", ...aliases].map((name) => [name, direction] as const);
-  const term = closedObject({ column, ...Object.fromEntries(directions) }, ["column"]);
-  return orNull({ type: "array", items: term });
+  const terms = names.map((name) => closedObject({ column, [name]: direction }, ["column"]));
+  return orNull({ type: "array", items: anyOf(terms) });
 }
 
 /** `search_value` and `search_by`. */

@@ -1,4 +1,5 @@
 /** Requests and answers of lookup as JSON Schemas of one entity. */
+import { columnTypes } from "../values/column-types.ts";
 import { comparedSchema } from "../values/schemas.ts";
 import type { Entity, LookupPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
@@ -18,7 +19,7 @@ export function lookupQuerySchema(): JsonSchema {
     ids: { type: "string", description: "Ids with commas between them." },
     page: pageSchema,
     limit: limitSchema,
-    _type: { type: "string" },
+    _type: {},
     _: {},
   });
 }
@@ -27,11 +28,12 @@ export function lookupQuerySchema(): JsonSchema {
 export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
   const where = whereSchema(columns);
   const value = comparedSchema(id) ?? {};
+  const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
   return closedObject({
     where: { anyOf: [where, equalitiesSchema(columns, 0)] },
     select: orNull({ type: "array", items: nameSchema(columns.values()) }),
     sort_columns: sortSchema(columns),
-    ids: orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax }),
+    ids: columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list,
     selected_tag: {},
     page: pageSchema,
     limit: limitSchema,

@@ -72,5 +72,5 @@ export const exportSchema = ({ columns }: ExportPlan): JsonSchema =>
   closedObject({
     format: { enum: [...exportFormats, null], default: "xlsx" },
     where: whereSchema(columns),
-    sort_columns: sortSchema(columns, ["order"]),
+    sort_columns: sortSchema(columns, ["direction", "order"]),
   });

@@ -61,10 +61,13 @@ export const nameSchema = (columns: Iterable<Column>): JsonSchema => ({
   enum: [...new Set([...columns].map(({ name }) => name))],
 });
 
+/** What joins the members of a group. */
+export const logicSchema: JsonSchema = { enum: ["AND", "OR", "and", "or", null], default: "AND" };
+
 const groupSchema = (member: JsonSchema): JsonSchema =>
   closedObject(
     {
-      logic: { enum: ["AND", "OR", "and", "or", null], default: "AND" },
+      logic: logicSchema,
       conditions: { type: "array", items: member, maxItems: limits.whereConditionsMax },
     },
     ["conditions"],

@@ -86,6 +86,8 @@ function parseGroup(
     throw invalidPayload(`where nests deeper than ${limits.whereDepthMax} groups`);
   const logic = group["logic"] ?? "AND";
   if (typeof logic !== "string" || !/^(and|or)$/i.test(logic)) throw invalidPayload(shapeOfWhere);
+  // Empty groups are no conditions, and still nobody needs more of them.
+  if (group["conditions"].length > limits.whereConditionsMax) throw tooManyConditions();
   const members = group["conditions"].map((member: unknown) => {
     if (isObject(member) && Object.hasOwn(member, "conditions"))
       return parseGroup(member, columns, depth + 1, budget);

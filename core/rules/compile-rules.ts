@@ -76,7 +76,8 @@ function checkFields(fields: readonly Field[], check: Check): Checked {
   const values = new Map<Column, Scalar>();
   const faults = new Faults();
   for (const field of fields) checkField(field, check, values, faults);
-  for (const field of fields) checkOrder(field, { ...check, values, faults });
+  const checked = { ...check, values, faults };
+  for (const field of fields) checkOrder(field, checked);
   return { values, errors: faults.errors };
 }
 

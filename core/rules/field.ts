@@ -1,7 +1,7 @@
 /** A column with what its rules do, sorted by the steps of the check. Made once for each field of an entity. */
 import type { Column } from "../column.ts";
 import { effectOf, ruleNames } from "./field-rules.ts";
-import type { Effect, FieldRule, RuleName } from "./rule-definition.ts";
+import type { Effect, FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
 
 /** An effect of one step, with the rule that it is of. */
 type EffectOf<Step extends Effect["step"]> = Extract<Effect, { step: Step }> & {
@@ -27,11 +27,7 @@ export interface Field {
 
 export function prepareField(column: Column, rule: FieldRule | undefined): Field {
   const bare = bareColumn(column, rule);
-  const effects: (Effect & { readonly name: RuleName })[] = [];
-  for (const name of rule === undefined ? [] : ruleNames) {
-    const effect = effectOf(name, { rule: rule!, bare });
-    if (effect !== null) effects.push({ ...effect, name });
-  }
+  const effects = rule === undefined ? [] : effectsOf({ rule, bare });
   const of = <Step extends Effect["step"]>(step: Step) =>
     effects.filter((effect): effect is EffectOf<Step> => effect.step === step);
   const isFilled = column.nullable || column.hasDefault || column.generated !== "none";
@@ -48,6 +44,12 @@ export function prepareField(column: Column, rule: FieldRule | undefined): Field
     comparisons: of("comparison"),
   };
 }
+
+const effectsOf = (context: RuleContext): (Effect & { readonly name: RuleName })[] =>
+  ruleNames.flatMap((name) => {
+    const effect = effectOf(name, context);
+    return effect === null ? [] : { ...effect, name };
+  });
 
 /** Limits are for the column itself to check, in the end. */
 export const bareColumn = (column: Column, rule: FieldRule | undefined): Column => ({

@@ -30,8 +30,11 @@ export const required: RuleDefinition<boolean> = {
         }
       : null,
   // That null is refused is said by the schema of the field.
-  keywords: (isRequired, { bare }) =>
-    isRequired && columnTypes[bare.type].isText ? { minLength: 1 } : anything,
+  keywords(isRequired, { rule, bare }) {
+    if (!isRequired || !columnTypes[bare.type].isText) return anything;
+    // What is nothing but blanks is empty once they are cut off.
+    return rule.trim === true ? { minLength: 1, pattern: "\\S" } : { minLength: 1 };
+  },
 };
 
 export const nullable: RuleDefinition<boolean> = {

@@ -1,7 +1,7 @@
 /** Bodies and answers of change-status and next-statuses as JSON Schemas of one entity. */
 import type { Entity, StatusHook, WorkflowPlan } from "../entity.ts";
 import { type JsonSchema, orNull } from "../json-schema.ts";
-import { closedObject, wholeObject } from "../json-shapes.ts";
+import { absent, closedObject, wholeObject } from "../json-shapes.ts";
 import { keySchema, recordSchema, writtenSchema } from "../writes/record-schema.ts";
 import type { JsonTemplate, Template } from "./templates.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
@@ -19,12 +19,15 @@ export function changeStatusSchema(plan: WorkflowNeeds, entity: Entity): JsonSch
     updated_by: orNull({ ...text, ...(lengthMax !== null && { maxLength: lengthMax }) }),
   };
   const free = Object.fromEntries(namesForHooks(workflow).map((name) => [name, {}]));
-  return { ...closedObject({ ...free, ...own }, ["status"]), ...namesKey(plan) };
+  return {
+    ...closedObject({ ...free, ...own }, [...requiredKey(plan), "status"]),
+    ...namesKey(plan),
+  };
 }
 
 /** The key, by its name or as `id`. */
 export const nextStatusesSchema = (plan: WorkflowNeeds): JsonSchema => ({
-  ...closedObject(keyMembers(plan)),
+  ...closedObject(keyMembers(plan), requiredKey(plan)),
   ...namesKey(plan),
 });
 
@@ -47,14 +50,21 @@ export const allowedStatusesSchema: JsonSchema = wholeObject({
 });
 
 const keyMembers = ({ write: { key } }: WorkflowNeeds): Record<string, JsonSchema> => ({
-  id: keySchema(key),
+  id: { description: "Another name of the key." },
   [key.name]: keySchema(key),
 });
 
-const namesKey = ({ write: { key } }: WorkflowNeeds): JsonSchema =>
-  key.name === "id"
-    ? { required: ["id"] }
-    : { anyOf: [{ required: [key.name] }, { required: ["id"] }] };
+const requiredKey = ({ write: { key } }: WorkflowNeeds): string[] =>
+  key.name === "id" ? ["id"] : [];
+
+/** One of the two names must be there; beside the key's own, `id` is not looked at. */
+function namesKey({ write: { key } }: WorkflowNeeds): JsonSchema {
+  const byId: JsonSchema = {
+    required: ["id"],
+    properties: { id: keySchema(key), [key.name]: absent },
+  };
+  return key.name === "id" ? {} : { anyOf: [{ required: [key.name] }, byId] };
+}
 
 /** The statuses that some status may change to; where any may follow, what the column takes of texts. */
 function statusSchema({ status, transitions }: WorkflowPlan, { rules }: Entity): JsonSchema {

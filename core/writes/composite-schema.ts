@@ -1,7 +1,7 @@
 /** Bodies and answers of the composite actions as JSON Schemas of one entity: the header's object under its table's name, with its details. */
 import type { Column, Columns } from "../column.ts";
 import type { CompositePlan, DetailPlan, Entity, ReadPlan } from "../entity.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { type JsonSchema, orNull } from "../json-schema.ts";
 import { closedObject, wholeObject } from "../json-shapes.ts";
 import { limits } from "../limits.ts";
 import type { CompositeNeeds } from "./composite.ts";
@@ -71,32 +71,34 @@ export function createdCompositeSchema(plan: CompositeNeeds, { settings }: Entit
     type: "array",
     items: recordSchema(shown, settings),
   }));
-  return writtenSchema(plan, (columns) =>
+  const data = writtenSchema(plan, (columns) =>
     wholeObject({ ...shownMembers(columns, settings), ...details }),
   );
+  return wholeObject({ message: { type: "string" }, data });
 }
 
 /** The header and how many details were changed, as update-composite answers them. */
 export function updatedCompositeSchema(plan: CompositeNeeds, { settings }: Entity): JsonSchema {
   const count: JsonSchema = { type: "integer", minimum: 0 };
   const _operations = wholeObject({ deleted: count, updated: count, inserted: count });
-  return writtenSchema(plan, (columns) =>
+  const data = writtenSchema(plan, (columns) =>
     wholeObject({ ...shownMembers(columns, settings), _operations }),
   );
+  return wholeObject({ message: { type: "string" }, data });
 }
 
-/** The header with its details, as read-composite answers them. */
-export const readCompositeSchema = (
+/** The header with its details, as read-composite answers them; null where no header matches. */
+export function readCompositeSchema(
   { read, composite }: { read: ReadPlan; composite: CompositePlan },
   { settings }: Entity,
-): JsonSchema =>
-  wholeObject({
-    ...shownMembers(read.columns, settings),
-    ...detailsOf(composite, (detail) => ({
-      type: "array",
-      items: recordSchema(detail.query === null ? detail.shown : queriedColumns(detail), settings),
-    })),
-  });
+): JsonSchema {
+  const details = detailsOf(composite, (detail) => ({
+    type: "array",
+    items: recordSchema(detail.query === null ? detail.shown : queriedColumns(detail), settings),
+  }));
+  const data = wholeObject({ ...shownMembers(read.columns, settings), ...details });
+  return wholeObject({ data: orNull(data) });
+}
 
 /** What the operator's own query gives of a detail; empty without one. */
 const queriedColumns = ({ query, queryShown }: DetailPlan): Columns =>

@@ -86,8 +86,8 @@ export function updateSchema(plan: RecordPlan, entity: Entity): JsonSchema {
   return { ...body, anyOf: changing.map((name) => ({ required: [name] })) };
 }
 
-/** The key of a record that is there. */
-export const keySchema = (key: Column): JsonSchema => comparedSchema(key) ?? {};
+/** The key of a record that is there; an empty text is none. */
+export const keySchema = (key: Column): JsonSchema => ({ ...comparedSchema(key), minLength: 1 });
 
 /** The key of a new record; where the service or the database makes one, several values ask for that. */
 export function newKeySchema(key: Column, { rules }: Pick<Entity, "rules">): JsonSchema {

@@ -12,7 +12,6 @@ import type { Dialect, RawRow } from "../engine.ts";
 import { type FormulaWords, printFormula } from "../formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { marks, sortedPart } from "./marks.ts";
-import { decimalType } from "./parameters.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
@@ -105,9 +104,10 @@ export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
     : { precision: String(range.max).length, scale: 0 };
 
 function param(column: Column, placeholder: SQL): SQL {
-  if (column.type === "decimal") return sql`cast(${placeholder} as ${decimalType(column)})`;
   // MySQL compares JSON with text as a JSON string; MariaDB has no such type.
-  return column.native === "json" ? sql`cast(${placeholder} as json)` : placeholder;
+  return column.native === "json"
+    ? sql`cast(${placeholder} as json)`
+    : marks.param(column, placeholder);
 }
 
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */

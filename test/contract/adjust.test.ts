@@ -232,6 +232,11 @@ describe("reasons", () => {
       status: 400,
     },
     {
+      name: "adjust refuses a common reason that is no text, also where each value has its own",
+      body: { adjustments: [by("stock", 1, { reason: "r" })], reason: 5 },
+      status: 400,
+    },
+    {
       name: "adjust refuses a null reason",
       body: { adjustments: [by("stock", 1, { reason: null })] },
       status: 400,

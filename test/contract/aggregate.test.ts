@@ -458,6 +458,11 @@ const refused: readonly Case[] = [
     body: { operations: Array.from({ length: 101 }, (_, at) => op("count", "*", `n${at}`)) },
     ...validation,
   },
+  {
+    name: "refuses too many columns of group_by, also equal ones",
+    body: { group_by: Array.from({ length: 33 }, () => "name") },
+    ...validation,
+  },
   ...["sum", "avg", "min", "max"].map((name) => ({
     name: `refuses * with ${name}`,
     body: { operations: [op(name, "*")] },

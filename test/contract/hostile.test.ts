@@ -302,27 +302,43 @@ describe("values", () => {
   );
 
   test("a LIKE of 60,000 characters answers within a second", async () => {
-    for (const pattern of ["a".repeat(60_000), "%_".repeat(100), `${"%a".repeat(50)}%`]) {
+    const found = { status: 200, data: [] };
+    const patterns: [string, Partial<Case>][] = [
+      ["a".repeat(60_000), { status: 400, error: "Invalid parameter" }],
+      ["%_".repeat(100), found],
+      [`${"%a".repeat(50)}%`, found],
+    ];
+    for (const [pattern, expected] of patterns) {
       const started = performance.now();
       const where = {
         logic: "AND",
         conditions: [{ key: "name", operator: "LIKE", value: pattern }],
       };
-      expect([200, 400]).toContain((await shop.post("items", "read", { where })).status);
+      check(await shop.post("items", "read", { where }), expected);
       expect(performance.now() - started).toBeLessThan(1000);
     }
   });
 
   const many = <T>(item: T): T[] => Array.from({ length: 10_000 }, () => item);
-  const lists: { what: string; action: string; body: object }[] = [
+  const lists: { what: string; action: string; body: object; error?: string }[] = [
     { what: "select", action: "read", body: { select: many("name") } },
     {
       what: "sort_columns",
       action: "read",
       body: { sort_columns: many({ column: "name", direction: "ASC" }) },
     },
-    { what: "search_value", action: "read", body: { search_value: many("%_a").join("") } },
-    { what: "where of first", action: "first", body: { where: many({ key: "name", value: "x" }) } },
+    {
+      what: "search_value",
+      action: "read",
+      body: { search_value: many("%_a").join("") },
+      error: "Invalid parameter",
+    },
+    {
+      what: "where of first",
+      action: "first",
+      body: { where: many({ key: "name", value: "x" }) },
+      error: "Invalid payload",
+    },
     {
       what: "select of first",
       action: "first",
@@ -332,19 +348,21 @@ describe("values", () => {
       what: "where of delete",
       action: "delete",
       body: { where: many({ key: "name", value: "x" }) },
+      error: "Invalid payload",
     },
     {
       what: "adjustments",
       action: "adjust",
       body: { counter_id: "nobody", adjustments: many({ field: "stock", value: 1 }) },
+      error: "Invalid payload",
     },
   ];
   test.each(lists)(
     "ten thousand items in $what answer within a second",
-    async ({ action, body }) => {
+    async ({ action, body, error }) => {
       const started = performance.now();
       const answer = await shop.post(action === "adjust" ? "counters" : "items", action, body);
-      expect([200, 400, 404], JSON.stringify(answer.body).slice(0, 500)).toContain(answer.status);
+      check(answer, error === undefined ? { status: 200 } : { status: 400, error });
       expect(performance.now() - started).toBeLessThan(1000);
     },
   );

@@ -155,6 +155,12 @@ describe("a GET", () => {
       "dynamic",
       "Invalid parameter",
     ],
+    [
+      "a term that is too long, also beside q",
+      `people/lookup?q=a&term=${"x".repeat(101)}`,
+      "dynamic",
+      "Invalid parameter",
+    ],
     ["a limit of 0", "people/lookup?limit=0", "dynamic", "Invalid parameter"],
     ["a limit of 5001", "people/lookup?limit=5001", "dynamic", "Invalid parameter"],
     ["a limit that is no number", "people/lookup?limit=10abc", "dynamic", "Invalid parameter"],

@@ -219,6 +219,7 @@ describe("where", () => {
     { what: "IN with no array", where: and(condition("qty", "IN", 1)) },
     { what: "1001 values in one IN", where: and(condition("qty", "IN", numbers(1001))) },
     { what: "101 conditions", where: or(...many(101)) },
+    { what: "101 empty groups", where: or(...Array.from({ length: 101 }, () => or())) },
     { what: "101 conditions in groups", where: or(or(...many(50)), or(...many(51))) },
     { what: "six groups deep", where: nested(6) },
     { what: "no value where the operator takes one", where: and({ key: "qty", operator: "=" }) },

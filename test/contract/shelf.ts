@@ -94,8 +94,14 @@ export async function openShelf(options: Partial<FixtureOptions> = {}): Promise<
 
 export type Ask = (endpoint: string, body: object) => Promise<Answer>;
 
+/** How a body is sent. */
+export interface Ways {
+  readonly JSON: Ask;
+  readonly "a form": Ask;
+}
+
 /** The ways of the library, over a shelf that lives as long as the test file. */
-export function shelfOfFile(): { ways: Record<string, Ask>; ask: Ask; fixture: () => Fixture } {
+export function shelfOfFile(): { ways: Ways; ask: Ask; fixture: () => Fixture } {
   let shelf: Fixture | null = null;
   beforeAll(async () => {
     shelf = await openShelf();

@@ -75,9 +75,8 @@ describe.each(engines)("the service in workerd over %s", (engine) => {
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(new Set(statuses)).toEqual(
-      new Set([200, 409, 422].filter((one) => statuses.includes(one))),
-    );
+    // The others come while it is being changed, or after it.
+    expect(statuses.filter((status) => ![200, 409, 422].includes(status))).toEqual([]);
   });
 
   test("gives a repeated request with an Idempotency-Key the answer of the first", async () => {

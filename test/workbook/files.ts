@@ -2,22 +2,31 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Json } from "../../core/json.ts";
 import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
 import { openWorkbook, type WorkbookLimits } from "../../jobs/workbook/open-workbook.ts";
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";
 import type { ColumnFormat, TableOptions } from "../../jobs/workbook/table-column.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "rowgate-workbook-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+let folder: string | null = null;
 let count = 0;
 
-/** The path of a new file with these bytes. */
+/** The path of a new file with these bytes, which is there until the test ends. */
 export async function fileOf(bytes: Uint8Array | string): Promise<string> {
-  const path = join(folder, `${++count}.xlsx`);
+  const path = join(folder ?? (await openFolder()), `${++count}.xlsx`);
   await writeFile(path, bytes);
   return path;
+}
+
+async function openFolder(): Promise<string> {
+  const opened = await mkdtemp(join(tmpdir(), "rowgate-workbook-"));
+  folder = opened;
+  onTestFinished(async () => {
+    folder = null;
+    await rm(opened, { recursive: true, force: true });
+  });
+  return opened;
 }
 
 /** The bytes of a table whose rows come in one batch. */

@@ -1,0 +1,320 @@
+/**
+ * What each action says of itself against what it does: everything that its input schema takes is accepted, its answers are as its answer
+ * schema says, and what the schema refuses is refused, with an error that the definition names. The values are made of the schemas, with a
+ * seed of its own for each action, so that a failure can be repeated.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { errorTable } from "../../app/errors.ts";
+import type { Action, Method } from "../../core/action.ts";
+import { actions } from "../../core/actions.ts";
+import { compileProject } from "../../core/config/compile.ts";
+import { readConfig } from "../../core/config/read.ts";
+import type { Entity } from "../../core/entity.ts";
+import { isObject, type Json } from "../../core/json.ts";
+import type { JsonSchema } from "../../core/json-schema.ts";
+import { openDb } from "../../db/open.ts";
+import { takes } from "../json-schema.ts";
+import { bentOf, type Hints, valuesOf } from "../schema-values.ts";
+import { shopOptions } from "./fixture.ts";
+import { bracketed } from "./form-text.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { workbookOf } from "./imports.ts";
+
+const { counters, orders, documents, folders, kinds } = shopOptions.endpoints as Record<
+  string,
+  { action: object; fieldName?: string[] }
+>;
+
+/** Every action is on in one endpoint at least. Where rows are listed, no other table can be joined: what that adds is in `aggregate.test.ts`. */
+const endpoints = {
+  kinds: {
+    ...kinds,
+    action: {
+      ...kinds!.action,
+      datatables: true,
+      lookup: true,
+      aggregate: true,
+      lock: true,
+      export: true,
+    },
+    fieldNameLookup: { id: "kind_id", text: "note" },
+    fieldValidation: [
+      { name: "short", type: "string", constraints: { minLength: 2, maxLength: 6 } },
+      { name: "whole", type: "integer", constraints: { required: true, min: -50, max: 50 } },
+      // The tables of SQLite say this with a check.
+      { name: "unsigned", type: "integer", constraints: { min: 0 } },
+      { name: "note", type: "string", constraints: { enum: ["a", "b", "some text"] } },
+    ],
+  },
+  counters: { ...counters, action: { adjust: true } },
+  reasoned: { ...shopOptions.endpoints["reasoned"] },
+  orders: { ...orders, action: { "change-status": true } },
+  documents: {
+    ...documents,
+    action: { "create-composite": true, "read-composite": true, "update-composite": true },
+  },
+  folders: { ...folders, action: { "create-composite": true, "update-composite": true } },
+  parcels: {
+    tableName: "items",
+    primaryKey: "item_id",
+    fieldName: ["item_id", "code", "name"],
+    action: { import: true },
+  },
+};
+
+const setUp: typeof shopOptions.setUp = (engine) => [
+  ...(shopOptions.setUp?.(engine) ?? []),
+  "insert into kinds (kind_id, whole, note) values ('k1', 1, 'a'), ('k2', 2, 'b')",
+  "insert into counters (counter_id, stock, balance, big, free) values ('n1', 500, 500, 500, 500)",
+  "insert into orders (order_id, status) values ('o1', 'draft'), ('o2', 'posted')",
+  "insert into documents (document_id, number, total_items, total_amount) values ('d1', 'D-1', 0, 0)",
+];
+
+/** Keys of records that are there. */
+const hints: Record<string, Json[]> = {
+  kind_id: ["k1", "k2"],
+  counter_id: ["n1"],
+  order_id: ["o1", "o2"],
+  id: ["o1", "o2"],
+  document_id: ["d1"],
+};
+
+/**
+ * What schemas cannot say: which values of one request go together. `named`: names that the request itself gives. Each is held against
+ * its own tests elsewhere.
+ */
+const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
+  // A cursor is what an answer gave.
+  read: (body) => void (typeof body["cursor"] === "string" && (body["cursor"] = true)),
+  // Two members of an answer have different names, and having and sort_columns name them.
+  aggregate(body) {
+    const seen = new Set<unknown>(listIn(body["group_by"]));
+    const isNew = (one: Json): boolean => {
+      const { function: name, field, alias } = one as Record<string, Json>;
+      const own = alias ?? `${String(name)}_${String(field)}`;
+      return !seen.has(own) && seen.add(own) !== null;
+    };
+    const operations = listIn(body["operations"]).filter(isNew);
+    body["operations"] = operations.length > 0 || seen.size > 0 ? operations : null;
+    delete body["having"];
+    delete body["sort_columns"];
+    if (operations.length === 0)
+      body["operations"] = [{ function: "count", field: "*", alias: "n" }];
+  },
+  // The amount, which must be there, is computed of the price, and no price is divided by no parts.
+  "create-composite": makeComputable,
+  // A detail is named once in update and delete.
+  "update-composite"(body) {
+    makeComputable(body);
+    for (const header of Object.values(body))
+      for (const lists of Object.values(header as object).filter(isObject)) delete lists["delete"];
+  },
+};
+
+function makeComputable(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (isObject(value) && value["price"] === null) delete value["price"];
+  if (isObject(value) && Number(value["parts"]) === 0) delete value["parts"];
+  Object.values(value).forEach(makeComputable);
+}
+
+const listIn = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
+
+/** Kinds of errors that a right request gets where it contradicts what is stored, or what the database checks. */
+const refusesRightRequests = [
+  "invalidPayload",
+  "invalidParameter",
+  "invalidField",
+  "invalidSelectFields",
+  "invalidRequestMode",
+  "validationFailed",
+  "validationError",
+] as const;
+
+/** adjust: the stored value with the delta may leave the column's range. */
+const dependsOnRow: Readonly<Record<string, readonly string[]>> = { adjust: ["Validation failed"] };
+
+/** Here there is no upload, and no job that has errors or has not ended. */
+const findsNothing: readonly string[] = [
+  "export-cancel",
+  "import-cancel",
+  "import-commit",
+  "import-errors",
+  "import-preview",
+];
+
+const engine = inject("engine");
+const runs = engine === "sqlite" ? 40 : 12;
+
+let fixture: Fixture;
+let entities: ReadonlyMap<string, Entity>;
+beforeAll(async () => {
+  fixture = await openFixture({
+    ...shopOptions,
+    setUp,
+    endpoints,
+    project: { cache: { enabled: false }, requests: { unknown: "refuse" } },
+  });
+  const [project] = readConfig(fixture.files, {}).projects;
+  const { url } = project!.database;
+  const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
+  const db = await openDb(url, options);
+  ({ entities } = await compileProject(project!, db.catalog));
+  await db.close();
+  hints["job_id"] = await startJobs();
+});
+afterAll(() => fixture?.close());
+
+/** An export and a preview, so that there is something to ask about. */
+async function startJobs(): Promise<string[]> {
+  const exported = await fixture.post("kinds/export", { format: "csv" });
+  const form = new FormData();
+  form.append(
+    "file",
+    new File(
+      [
+        await workbookOf([
+          ["code", "name"],
+          ["x", "y"],
+        ]),
+      ],
+      "rows.xlsx",
+    ),
+  );
+  const upload = await fixture.request("/api/test/parcels/import-upload", {
+    method: "POST",
+    body: form,
+  });
+  const preview = await fixture.post("parcels/import-preview", {
+    upload_id: upload.body.upload_id,
+  });
+  return [exported.body.job_id, preview.body.job_id];
+}
+
+interface Request {
+  readonly entity: Entity;
+  readonly method: Method;
+  readonly body: Json;
+}
+
+async function send(action: Action, { entity, method, body }: Request): Promise<Answer> {
+  const path = `/api/test/${entity.name}/${action.name}`;
+  const mode = { "X-Request-Mode": method === "GET" ? "dynamic" : "static" };
+  if (method === "GET")
+    return fixture.request(`${path}?${bracketed(body as object)}`, { headers: mode });
+  return fixture.post(`${entity.name}/${action.name}`, body, mode);
+}
+
+const isDownload = (answer: Answer): boolean =>
+  !(answer.headers.get("content-type") ?? "").includes("json");
+
+/** The answer's own members. */
+function membersOf({ body }: Answer, { takesForm: isBare }: Action): unknown {
+  if (isBare) return body;
+  const { success, timestamp: _, ...own } = body;
+  return success === false ? { success, ...own } : own;
+}
+
+/** A query has no empty lists and objects. */
+const isSayable = (body: Json): boolean =>
+  Object.values(body as object).every((value) => !isEmpty(value));
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && bracketed({ value }) === "";
+
+/** The query as it arrives: texts, of which digits stand for numbers where the schema asks for these. */
+function asRead(body: Json, { properties = {} }: JsonSchema): object {
+  const members = Object.entries(body as object).map(([name, value]) => {
+    if (typeof value === "object" && value !== null) return [name, value];
+    const text = value === null ? "" : String(value);
+    const isNumber = properties[name]?.type === "integer" && /^-?\d+$/.test(text);
+    return [name, isNumber ? Number(text) : text];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Where a text is asked for, a number stands for its digits. */
+const withTexts = (body: Json): Json =>
+  JSON.parse(
+    JSON.stringify(body, (_name, value) => (typeof value === "number" ? String(value) : value)),
+  );
+
+const namesOf = (kinds: Iterable<keyof typeof errorTable>): string[] =>
+  [...kinds].map((kind) => errorTable[kind].error);
+
+/** The grid reads its GET as its POST, in another encoding, which cannot say null: `datatables.test.ts` holds the two together. */
+const methodsOf = ({ name, methods }: Action): readonly Method[] =>
+  name === "datatables" ? ["POST"] : methods;
+
+/** Uploads are no JSON: `import-upload.test.ts` has them. */
+const covered = actions.filter(({ takesUpload }) => !takesUpload);
+const cases = covered.flatMap((action) =>
+  methodsOf(action).map((method) => ({ name: action.name, method, action })),
+);
+
+describe.each(cases)("$method $name", ({ name, method, action }) => {
+  const bound = () => {
+    const found = [...entities.values()].filter(({ enabled }) => enabled.has(name));
+    expect(found.length, "endpoints that have the action on").toBeGreaterThan(0);
+    return found.map((entity) => {
+      const input = action.input({ entity, method });
+      expect(input, `${entity.name} has what the action needs`).not.toBeNull();
+      return { entity, input: input! };
+    });
+  };
+  const seed = [...name].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7) % 1_000_000;
+  const parameters = { numRuns: runs, seed };
+
+  test("takes what its schema takes, and answers as it says", async () => {
+    let successes = 0;
+    for (const { entity, input } of bound()) {
+      const form = action.answer({ entity, method })!;
+      const property = fc.asyncProperty(valuesOf(input, hints as Hints), async (value) => {
+        const body = structuredClone(value);
+        if (isObject(body)) settle[name]?.(body as Record<string, Json>);
+        expect(takes(input, body), JSON.stringify(body)).toBe(true);
+        const answer = await send(action, { entity, method, body });
+        const about = `${JSON.stringify(body)} -> ${JSON.stringify(answer.body)}`;
+        if (answer.status >= 400) {
+          const refusals = namesOf(refusesRightRequests).filter(
+            (error) => !dependsOnRow[name]?.includes(error),
+          );
+          expect(refusals, about).not.toContain(answer.body.error);
+          expect(namesOf(action.errors), about).toContain(answer.body.error);
+          expect(answer.status, about).toBeLessThan(500);
+          return;
+        }
+        successes++;
+        expect(answer.status, about).toBe(form.status);
+        if ("schema" in form)
+          expect(takes(form.schema, membersOf(answer, action)), about).toBe(true);
+        else {
+          expect(isDownload(answer), about).toBe(true);
+          expect(form.mediaTypes).toContain(answer.headers.get("content-type"));
+        }
+      });
+      await fc.assert(property, parameters);
+    }
+    if (!findsNothing.includes(name)) expect(successes).toBeGreaterThan(0);
+  });
+
+  test("refuses what its schema refuses, with an error that it names", async () => {
+    for (const { entity, input } of bound()) {
+      const property = fc.asyncProperty(bentOf(input, hints as Hints), async (body) => {
+        if (method === "GET") fc.pre(isSayable(body) && !takes(input, asRead(body, input)));
+        fc.pre(!takes(input, withTexts(body)));
+        const answer = await send(action, { entity, method, body });
+        const about = `${JSON.stringify(body).slice(0, 2000)} -> ${JSON.stringify(answer.body).slice(0, 500)}`;
+        expect(answer.status, about).toBeGreaterThanOrEqual(400);
+        expect(answer.status, about).toBeLessThan(500);
+        expect(namesOf(action.errors), about).toContain(answer.body.error);
+      });
+      await fc.assert(property, parameters);
+    }
+  });
+});
+
+test("every action that takes JSON is covered", () => {
+  const on = new Set([...entities.values()].flatMap(({ enabled }) => [...enabled]));
+  expect(actions.filter(({ name }) => !on.has(name))).toEqual([]);
+});
