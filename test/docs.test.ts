@@ -1,7 +1,7 @@
 /**
- * The pages of the actions tell the truth: each action has one, each row of its tables names a test that exists, and the worked
+ * The pages of the actions tell the truth: each action has one, each row of its tables has a test that exists, and the worked
  * examples, sent to the demo project, give the answers that stand below them. So do the examples of `docs/components.md`, whose
- * files are those of the demo.
+ * files are those of the demo. The tests of the rows are named in a comment below each table, which readers of the page do not see.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { checkConfig, openService, type Service } from "../app/start/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { actionNames } from "../core/actions.ts";
 import { workbookOf } from "./contract/imports.ts";
+import { testedTablesOf, type TestOfRow } from "./page-tables.ts";
 
 const root = join(import.meta.dirname, "..");
 const readText = (path: string) => readFileSync(join(root, path), "utf8");
@@ -29,10 +30,11 @@ test("each action has a page in docs/actions, and each page an action", () => {
 });
 
 describe.each(pages)("docs/actions/$file", ({ text }) => {
-  test("the page names a test that exists in each row of its tables", () => {
-    const rows = rowsOf(text);
-    expect(rows.length).toBeGreaterThan(10);
-    expect(rows.filter((row) => !isShown(row))).toEqual([]);
+  test("each row of the page's tables has a line in the comment below, which names a test that exists", () => {
+    const tables = testedTablesOf(text);
+    expect(tables.flatMap(({ rows }) => rows).length).toBeGreaterThan(10);
+    for (const { rows, tests } of tables) expect(tests.map(({ row }) => row)).toEqual(rows);
+    expect(tables.flatMap(({ tests }) => tests).filter((named) => !isThere(named))).toEqual([]);
   });
 
   test("the page's examples give the answers that stand below them", async () => {
@@ -199,20 +201,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Rows of tables, without the heading and the line below it. */
-function rowsOf(text: string): string[] {
-  const lines = text.split("\n");
-  return lines.filter(
-    (line, at) =>
-      line.startsWith("|") && !line.startsWith("| -") && !lines[at + 1]?.startsWith("| -"),
-  );
-}
-
-/** Whether the row's last cell, `file`: title, names a test of that file. */
-function isShown(row: string): boolean {
-  const cell = row.split("|").at(-2)?.trim() ?? "";
-  const [, file, title] = /^`([\w-]+)`: (.+)$/.exec(cell) ?? [];
-  return title !== undefined && readText(`test/contract/${file}.test.ts`).includes(`"${title}"`);
+/** Whether the file of test/contract has a test of this title. */
+function isThere({ file, title }: TestOfRow): boolean {
+  return readText(`test/contract/${file}.test.ts`).includes(`"${title}"`);
 }
 
 /** Each request of curl, with the answer in JSON that follows it. */

@@ -15,7 +15,7 @@ import { freePort } from "./servers/start.ts";
 
 const configs = join(import.meta.dirname, "../configs");
 const section = readFileSync(join(import.meta.dirname, "../docs/hooks.md"), "utf8")
-  .split("## One delivery")[1]!
+  .split("## Example")[1]!
   .split("\n## ")[0]!;
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-hooks-page-"));
 let service: Service;

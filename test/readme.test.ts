@@ -1,11 +1,13 @@
 /**
- * Executes the README: each `sh` block that is followed at once by a `json` block is run against the demo project, and
- * must print that JSON. Where the machine has no curl, `curl.ts` beside this file stands in for it.
+ * Executes the README and the tour: each `sh` block that is followed at once by a `json` block is run against the demo project,
+ * and must print that JSON. Where the machine has no curl, `curl.ts` beside this file stands in for it. The README's steps for a
+ * database of one's own are done with SQLite.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { importFrom, readConfigFiles } from "../app/start/config-files.ts";
 import { createLog } from "../app/start/log.ts";
@@ -13,6 +15,7 @@ import type { Listening } from "../app/start/listening.ts";
 import { listen } from "../app/start/node.ts";
 import { openService } from "../app/start/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
+import { actionNames } from "../core/actions.ts";
 import { runAside } from "./run-aside.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -36,24 +39,64 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const readme = readFileSync(join(root, "README.md"), "utf8");
-const pairs = [...readme.matchAll(/^```sh\n(curl [^`]*)```\n\n```json\n([^`]*)```$/gm)].map(
-  ([, command = "", answer = ""]) => ({
-    command,
-    answer,
-    title: /api\/\S+/.exec(command)?.[0] ?? command,
-  }),
-);
+const readText = (path: string) => readFileSync(join(root, path), "utf8");
+const readme = readText("README.md");
+const tour = readText("docs/tour.md");
+const pairs = [
+  ...(readme + tour).matchAll(/^```sh\n(curl [^`]*)```\n\n```json\n([^`]*)```$/gm),
+].map(([, command = "", answer = ""]) => ({
+  command,
+  answer,
+  title: /api\/\S+/.exec(command)?.[0] ?? command,
+}));
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
-test("the README shows every action with its answer", () => {
+test("the README and the tour show the six basic actions with their answers", () => {
   const shown = new Set(pairs.map(({ title }) => title.split("/").at(-1)));
   expect([...shown].toSorted()).toEqual(["adjust", "create", "delete", "first", "read", "update"]);
 });
 
+test("the README and the index say how many actions there are", () => {
+  for (const page of [readme, readText("docs/README.md")])
+    expect(/(\d+)\s+actions/.exec(page)?.[1]).toBe(String(actionNames.length));
+});
+
+test("the index links to every page", () => {
+  const index = readText("docs/README.md");
+  const pages = globSync("**/*.md", { cwd: join(root, "docs"), exclude: ["README.md"] });
+  expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([]);
+});
+
+test("the README's steps for your own database give its rows", async () => {
+  const [, section = ""] = readme.split("## Your own database");
+  const steps = [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, step = ""]) => step);
+  const [makeProject = "", makeEndpoint = "", , , request = ""] = steps;
+  const { stderr, status } = await runAside("sh", [
+    "-ec",
+    `cd '${folder}'\n${makeProject}${makeEndpoint}`,
+  ]);
+  expect(status, stderr).toBe(0);
+  const database = join(folder, "shop.db");
+  const connection = new Database(database);
+  connection.exec("create table customers (customer_id integer primary key, name text not null)");
+  connection.exec("insert into customers (name) values ('Anna')");
+  connection.close();
+  const shop = await openService({
+    files: await readConfigFiles(join(folder, "projects")),
+    env: { SHOP_DATABASE_URL: `sqlite:${database}` },
+    log: createLog("silent"),
+  });
+  await shop.ready;
+  const [, path = "", body = ""] = /localhost:3000(\S+).* -d '(.*)'/.exec(request) ?? [];
+  const headers = { "content-type": "application/json" };
+  const response = await shop.app.request(path, { method: "POST", headers, body });
+  expect(await response.json()).toMatchObject({ data: [{ customer_id: 1, name: "Anna" }] });
+  await shop.close();
+});
+
 // One after the other, as a reader would: later answers show what earlier commands wrote.
 test.for(pairs)(
-  "the README's $title answers what is printed there",
+  "$title answers what is printed in the README or the tour",
   async ({ command, answer }) => {
     const standIn = `curl() { "${process.execPath}" "${join(import.meta.dirname, "curl.ts")}" "$@"; }\n`;
     const script =
