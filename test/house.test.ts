@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { dirname, join } from "node:path/posix";
+import { basename, dirname, join } from "node:path/posix";
 import { describe, expect, test } from "vitest";
 import { parseAst } from "vitest/node";
 
@@ -38,33 +38,16 @@ const folders: Record<string, Folder> = {
     project: ["core", "jobs"],
     packages: ["bullmq", "ioredis", "aws4fetch", "exceljs", "node:"],
   },
-  app: { project: ["core", "app"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  "app/http": { project: ["core", "app/http"], packages: ["hono", "@hono/zod-validator", "zod"] },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["node:"] },
-  // Puts the parts together too, where each request has its own.
-  "app/edge": {
-    project: ["core", "db", "jobs", "app", "app/stores", "app/outbound", "app/edge"],
-    packages: ["hono", "node:"],
-  },
 };
 
-/** Its files put the parts together: each may import everything. */
+/** Its files put the parts together: each may import everything, and nothing else may import them. */
 const startFolder = "app/start";
 
-/** Files elsewhere that put the parts together, or where the outer world comes in: these may import everything. */
-const entries: ReadonlySet<string> = new Set([
-  "app/start/wire.ts",
-  "app/start/node.ts",
-  "app/start/bun.ts",
-  "app/start/edge/cloudflare.ts",
-  "app/start/bundle-config.ts",
-  "app/start/cli.ts",
-  "app/start/commands.ts",
-  "app/start/compile-cache.ts",
-  "app/start/log.ts",
-  "app/start/config-files.ts",
-  "core/config/write-schemas.ts",
-]);
+/** Files elsewhere that are run by themselves. */
+const entries: ReadonlySet<string> = new Set(["core/config/write-schemas.ts"]);
 
 /** The queue that BullMQ keeps in a database of its own is no dialect: where it is opened, and where its address is read. */
 const namesOfDatabases: ReadonlySet<string> = new Set([
@@ -89,7 +72,8 @@ describe("the sources", () => {
   test.each([
     ["import only what their folder may", importFaults],
     ["have no cycle of imports", cycleFaults],
-    ["have no cycle of imports between the folders of jobs", folderCycleFaults],
+    ["have no cycle of imports between folders", folderCycleFaults],
+    ["have one home for each name", homeFaults],
     ["have no barrel", barrelFaults],
     ["name no engine outside db/", dialectFaults],
     ["put a scope into statements in one place", narrowingFaults],
@@ -173,7 +157,7 @@ describe("the rules find", () => {
     expect(cycleFaults(cycle.slice(0, 2))).toEqual([]);
   });
 
-  test("a cycle between folders of jobs, where no file is in a cycle", () => {
+  test("a cycle between folders, where no file is in a cycle", () => {
     const cycle = [
       file("jobs/a/one.ts", `import { b } from "../b/two.ts";`),
       file("jobs/b/two.ts", `import type { c } from "./three.ts";`),
@@ -187,6 +171,29 @@ describe("the rules find", () => {
       file("jobs/b/two.ts", `import { a } from "../three.ts";`),
     ];
     expect(folderCycleFaults(files)).toEqual(["jobs -> jobs/b -> jobs"]);
+  });
+
+  test("two homes of one name", () => {
+    const files = [
+      file("core/a/one.ts", "export const a = 1;"),
+      file("core/b/two.ts", "export function a() {}"),
+      file("core/c/one.ts", "export const c = 1;"),
+    ];
+    expect(homeFaults(files)).toEqual([
+      "one.ts is in core/a/one.ts and core/c/one.ts",
+      "a is in core/a/one.ts and core/b/two.ts",
+    ]);
+    const engines = ["mysql", "sqlite"].map((name) =>
+      file(`db/engines/${name}/dialect.ts`, "export const dialect = 1;"),
+    );
+    expect(homeFaults(engines)).toEqual([]);
+  });
+
+  test("an import of what starts the program", () => {
+    const code = `import { a } from "../../app/start/a.ts";`;
+    for (const path of ["jobs/queue/a.ts", "core/values/a.ts", "db/statements/a.ts"])
+      expect(importFaults([file(path, code)]), path).toHaveLength(1);
+    expect(importFaults([file("app/start/b.ts", `import { a } from "./a.ts";`)])).toEqual([]);
   });
 
   test("a barrel, but no file that also says something", () => {
@@ -266,7 +273,6 @@ function folderCycleFaults(all: readonly Source[]): string[] {
   const graph = new Map<string, string[]>();
   for (const source of all) {
     const folder = dirname(source.path);
-    if (topFolder(source.path) !== "jobs") continue;
     const others = filesImportedBy(source).map(dirname);
     const known = graph.get(folder) ?? [];
     graph.set(folder, [...known, ...others.filter((other) => other !== folder)]);
@@ -278,6 +284,31 @@ const filesImportedBy = (source: Source): string[] =>
   importsOf(source)
     .filter(({ target }) => isRelative(target))
     .map(({ target }) => resolve(source.path, target));
+
+/** Each engine has files and functions of the same names: those of the interface. */
+const engineFolder = /^db\/engines\/\w+\//;
+
+/** Two files of one name, or two exports of one name, are two things that somebody takes for one. */
+function homeFaults(all: readonly Source[]): string[] {
+  const homes = new Map<string, string[]>();
+  for (const source of all.filter(({ path }) => !engineFolder.test(path))) {
+    const names = [...source.text.matchAll(exported)].map(([, name]) => name!);
+    // Overloads of a function are one export.
+    for (const name of new Set([basename(source.path), ...names])) {
+      if (sharedNames.has(name)) continue;
+      homes.set(name, [...(homes.get(name) ?? []), source.path]);
+    }
+  }
+  return [...homes].flatMap(([name, paths]) =>
+    paths.length > 1 ? [`${name} is in ${paths.join(" and ")}`] : [],
+  );
+}
+
+const exported =
+  /^export (?:async )?(?:function\*?|const|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
+
+/** `listen`: of the entry of each runtime; only one of them is ever loaded. */
+const sharedNames: ReadonlySet<string> = new Set(["listen"]);
 
 /** `graph`: what each file or folder imports. */
 function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
