@@ -10,10 +10,10 @@ import type { Native, Statement } from "../../core/query/statement.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";
-import type { Dialect, RawRow } from "./dialect.ts";
+import type { Decode, Dialect, RawRow } from "./dialect.ts";
 import { print, type Printed } from "./print.ts";
-import { type Printable, type Shape, shapeOf } from "./shape.ts";
-import type { Decode } from "./dialect.ts";
+import { type Shape, shapeOf } from "./shape.ts";
+import type { Printable } from "./walk.ts";
 
 export interface Compiled {
   readonly text: string;

@@ -17,8 +17,8 @@ export type Decode = (raw: unknown) => Json;
 
 /** What the planner expects. */
 export interface Estimates {
-  /** The statement that explains the SELECT. */
-  explain(select: SQL): SQL;
+  /** What stands before the SELECT that is to be explained, with a blank at its end. */
+  readonly explain: string;
   /** A whole number, from the explanation's rows. */
   read(rows: readonly RawRow[]): number;
 }
@@ -93,8 +93,10 @@ export interface Dialect {
   limit(limit: SQL | null, offset: SQL): SQL;
   /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */
   readonly returning: boolean;
-  /** True: SELECT … FOR UPDATE exists. */
-  readonly rowLocks: boolean;
+  /** What keeps the rows of a SELECT locked until the transaction ends, with a blank before it; empty where writers wait anyway. */
+  readonly rowLock: string;
+  /** What an INSERT has instead of columns and values, where the database fills all columns. */
+  readonly defaultValues: string;
   /** Most parameters of one statement. */
   readonly paramsMax: number;
 }

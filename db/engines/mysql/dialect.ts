@@ -18,7 +18,8 @@ export function createDialect(decimals: Decimals): Dialect {
   return {
     quote: "`",
     returning: false,
-    rowLocks: true,
+    rowLock: " for update",
+    defaultValues: "() values ()",
     paramsMax: 65_535,
     placeholder: () => "?",
     param,
@@ -27,7 +28,7 @@ export function createDialect(decimals: Decimals): Dialect {
     aggregate,
     estimate: {
       // MariaDB says only then how many rows a condition leaves; MySQL has other formats that a setting may prefer.
-      explain: (select) => sql`explain /*M! extended */ /*!80000 format = traditional */ ${select}`,
+      explain: "explain /*M! extended */ /*!80000 format = traditional */ ",
       read: expectedRows,
     },
     marks,

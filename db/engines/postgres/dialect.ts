@@ -21,7 +21,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
   return {
     quote: '"',
     returning: true,
-    rowLocks: true,
+    rowLock: " for update",
+    defaultValues: "default values",
     // The driver refuses more.
     paramsMax: 65_533,
     placeholder: (index) => `$${index + 1}`,
@@ -36,7 +37,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     },
     aggregate,
     estimate: {
-      explain: (select) => sql`explain (format json) ${select}`,
+      explain: "explain (format json) ",
       read: (rows) => planRows(rows[0]!["QUERY PLAN"]),
     },
     marks,

@@ -36,7 +36,8 @@ export function createDialect(decimals: Decimals): Dialect {
     comparand,
     limit: (limit, offset) => sql`limit ${limit ?? sql.raw("-1")} offset ${offset}`,
     returning: true,
-    rowLocks: false,
+    rowLock: "",
+    defaultValues: "default values",
     paramsMax: 32_766,
   };
 }

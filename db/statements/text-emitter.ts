@@ -1,0 +1,225 @@
+/** The pieces of a statement as SQL of one engine: what its dialect makes of them, and what all engines share. */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column, Source, Table } from "../../core/values/column.ts";
+import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Emitter, LikeOptions } from "./emitter.ts";
+import { isAscii } from "./shape.ts";
+import { from, tableName } from "./source.ts";
+import type { Word } from "./words.ts";
+
+/** One value's place in the printed statement. Drizzle hands these objects back in the order of the text. */
+export class Slot {
+  readonly place: number;
+
+  constructor(place: number) {
+    this.place = place;
+  }
+}
+
+/** Collects the text of one statement. The values themselves do not matter: each leaves the place that it has in the shape. */
+export class TextEmitter implements Emitter {
+  placesUsed = 0;
+  private readonly dialect: Dialect;
+  private readonly pieces: SQL[] = [];
+  private qualifier: SQL = sql.empty();
+  private readonly aliases = new Map<Column, SQL>();
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+  }
+
+  /** All pieces, one after the other. */
+  whole(): SQL {
+    return sql.join(this.pieces);
+  }
+
+  word({ text }: Word): void {
+    this.pieces.push(sql.raw(text));
+  }
+
+  separator(word: Word): void {
+    this.word(word);
+  }
+
+  identifier(name: string): void {
+    this.pieces.push(sql`${sql.identifier(name)}`);
+  }
+
+  qualifyColumns(): void {
+    this.qualifier = sql`${sql.identifier("source")}.`;
+  }
+
+  qualify(columns: Iterable<Column>, alias: string): void {
+    for (const column of columns) this.aliases.set(column, sql`${sql.identifier(alias)}.`);
+  }
+
+  table({ schema, name }: Table): void {
+    this.pieces.push(tableName(schema, name));
+  }
+
+  source(source: Source, alias: string): void {
+    this.pieces.push(from(source, sql.identifier(alias)));
+  }
+
+  name(column: Column): void {
+    this.pieces.push(this.nameOf(column));
+  }
+
+  assigned(column: Column): void {
+    this.pieces.push(sql`${this.nameOf(column)} = `);
+  }
+
+  textOf(column: Column): void {
+    this.pieces.push(this.shownText(column));
+  }
+
+  comparand(column: Column): void {
+    const name = this.nameOf(column);
+    this.pieces.push(this.comparable(column, name, name));
+  }
+
+  compared(column: Column): void {
+    this.pieces.push(this.comparable(column, this.valueFor(column), this.nameOf(column)));
+  }
+
+  value(column: Column): void {
+    this.pieces.push(this.valueFor(column));
+  }
+
+  outputs(columns: readonly Column[]): void {
+    this.pieces.push(
+      sql.join(
+        columns.map((column) => sql`${this.outputOf(column)} as ${sql.identifier(column.name)}`),
+        sql`, `,
+      ),
+    );
+  }
+
+  returning(columns: readonly Column[]): void {
+    if (!this.dialect.returning || columns.length === 0) return;
+    this.pieces.push(sql` returning `);
+    this.outputs(columns);
+  }
+
+  like(column: Column, pattern: string, { negated, ignoreCase }: LikeOptions): void {
+    const placeholder = this.slot();
+    const text = this.dialect.textOf(column, this.nameOf(column));
+    if (text === null) return void this.pieces.push(sql`1 = 0`);
+    const options = { column, ignoreCase, ascii: isAscii(pattern) };
+    const matches = this.dialect.like(text, placeholder, options);
+    this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
+  }
+
+  sort(column: Column, direction: "asc" | "desc"): void {
+    this.pieces.push(this.dialect.sort(column, this.nameOf(column), direction));
+  }
+
+  aggregate({ function: name, result }: Output, column: Column): void {
+    this.pieces.push(this.dialect.aggregate(name, column, this.nameOf(column), result));
+  }
+
+  limit(limit: number | null): void {
+    const most = limit === null ? null : this.slot();
+    this.pieces.push(sql` ${this.dialect.limit(most, this.slot())}`);
+  }
+
+  rowLock(): void {
+    this.pieces.push(sql.raw(this.dialect.rowLock));
+  }
+
+  defaultValues(): void {
+    this.pieces.push(sql.raw(this.dialect.defaultValues));
+  }
+
+  add(column: Column): void {
+    this.pieces.push(this.dialect.add(column, this.nameOf(column), this.valueFor(column)));
+  }
+
+  stamp(column: Column, after: Column | null): void {
+    const latest = after === null ? null : this.nameOf(after);
+    const now = this.valueFor(column);
+    this.pieces.push(this.dialect.stamp(column, this.nameOf(column), latest, now));
+  }
+
+  formula({ formula, column, operands }: Calculate): void {
+    const byName = new Map(operands.map((operand) => [operand.name, operand]));
+    const result = this.dialect.formula(formula, column, (name) => {
+      const operand = byName.get(name)!;
+      return { column: operand, term: this.nameOf(operand) };
+    });
+    this.pieces.push(result);
+  }
+
+  /**
+   * Where no column needs an expression around it, the text runs as it stands: as a subquery, not every engine keeps its
+   * order of rows.
+   */
+  parameterQuery({ texts, parameter, columns }: ParameterQuery): void {
+    const isBare = columns.every((column) => {
+      const name = this.nameOf(column);
+      return this.dialect.output(column, name) === name;
+    });
+    if (!isBare) {
+      this.pieces.push(sql`select `);
+      this.outputs(columns);
+      this.pieces.push(sql` from (\n`);
+    }
+    texts.forEach((text, at) => {
+      if (at > 0) this.value(parameter);
+      this.pieces.push(sql.raw(text));
+    });
+    if (!isBare) this.pieces.push(sql`\n) as source`);
+  }
+
+  explain(): void {
+    const { estimate } = this.dialect;
+    if (estimate === undefined) throw new Error("The engine has no estimates");
+    this.pieces.push(sql.raw(estimate.explain));
+  }
+
+  repeat(count: number, separator: Word, emit: (at: number) => void): void {
+    for (let at = 0; at < count; at++) {
+      if (at > 0) this.word(separator);
+      emit(at);
+    }
+  }
+
+  private nameOf(column: Column): SQL {
+    const { parts, markOf } = column;
+    if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
+    if (parts === undefined)
+      return sql`${this.aliases.get(column) ?? this.qualifier}${sql.identifier(column.name)}`;
+    return this.dialect.concat(
+      parts.map((part) => (typeof part === "string" ? part : this.shownText(part))),
+    );
+  }
+
+  private shownText(column: Column): SQL {
+    return this.dialect.textOf(column, this.nameOf(column)) ?? this.nameOf(column);
+  }
+
+  private outputOf(column: Column): SQL {
+    const name = this.nameOf(column);
+    return column.markOf === undefined
+      ? this.dialect.output(column, name)
+      : this.dialect.marks.output(column.markOf, name);
+  }
+
+  private comparable(column: Column, term: SQL, name: SQL): SQL {
+    const isOwn = column.markOf === undefined;
+    return isOwn ? (this.dialect.comparand?.(column, term, name) ?? term) : term;
+  }
+
+  /** The placeholder of the next value, which is one of the column. */
+  private valueFor(column: Column): SQL {
+    const placeholder = this.slot();
+    return column.markOf === undefined
+      ? this.dialect.param(column, placeholder)
+      : this.dialect.marks.param(column.markOf, placeholder);
+  }
+
+  private slot(): SQL {
+    return sql`${sql.param(new Slot(this.placesUsed++))}`;
+  }
+}

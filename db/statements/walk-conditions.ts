@@ -1,0 +1,72 @@
+/** A condition, piece by piece in the order of its SQL. */
+import type { Condition } from "../../core/query/statement.ts";
+import type { Emitter } from "./emitter.ts";
+import { comparisons, groups, words } from "./words.ts";
+
+type Members = Extract<Condition, { kind: "and" | "or" }>;
+type In = Extract<Condition, { kind: "in" }>;
+
+export function emitCondition(condition: Condition, to: Emitter): void {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      return emitMembers(condition, to);
+    case "compare":
+      to.comparand(condition.column);
+      to.word(comparisons[condition.operator]);
+      return to.compared(condition.column, condition.value);
+    case "null":
+      to.name(condition.column);
+      return to.word(condition.negated ? words.isNotNull : words.isNull);
+    case "in":
+      return emitIn(condition, to);
+    case "between":
+      to.comparand(condition.column);
+      to.word(condition.negated ? words.notBetween : words.between);
+      to.compared(condition.column, condition.low);
+      to.word(words.and);
+      return to.compared(condition.column, condition.high);
+    case "like":
+      return to.like(condition.column, condition.pattern, condition);
+    case "contains":
+      return to.like(condition.column, literalPattern(condition.text), containing);
+  }
+}
+
+const containing = { negated: false, ignoreCase: true };
+
+function emitMembers({ kind, members }: Members, to: Emitter): void {
+  if (members.length === 0) return to.word(kind === "and" ? words.true : words.false);
+  const { open, separator } = groups[kind];
+  to.word(open);
+  for (let at = 0; at < members.length; at++) {
+    if (at > 0) to.separator(separator);
+    emitCondition(members[at]!, to);
+  }
+  to.word(words.close);
+}
+
+function emitIn({ column, values, negated }: In, to: Emitter): void {
+  if (values.length === 0) {
+    if (!negated) return to.word(words.false);
+    to.name(column);
+    return to.word(words.isNotNull);
+  }
+  to.comparand(column);
+  to.word(negated ? words.notIn : words.in);
+  const last = values.length - 1;
+  to.repeat(paddedCount(values.length), words.comma, (at) =>
+    to.compared(column, values[Math.min(at, last)]!),
+  );
+  to.word(words.close);
+}
+
+/** How many values an IN of `count` values prints: the next power of two, so that lists of all lengths share few texts. */
+function paddedCount(count: number): number {
+  let padded = 1;
+  while (padded < count) padded *= 2;
+  return padded;
+}
+
+/** `%`, `_` and the escape character itself stand for themselves. */
+const literalPattern = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;

@@ -1,0 +1,130 @@
+/** The statements that change rows, piece by piece in the order of their SQL. */
+import type {
+  Assignment,
+  Calculate,
+  Condition,
+  Delete,
+  Insert,
+  UpdateMany,
+  UpdateOne,
+} from "../../core/query/statement.ts";
+import type { Emitter } from "./emitter.ts";
+import { mustNarrow } from "./must-narrow.ts";
+import { comparisons, type Word, words } from "./words.ts";
+import { emitCondition } from "./walk-conditions.ts";
+
+export function emitInsert({ table, columns, rows, returning }: Insert, to: Emitter): void {
+  to.word(words.insertInto);
+  to.table(table);
+  to.word(words.blank);
+  if (columns.length === 0) {
+    to.defaultValues();
+  } else {
+    to.word(words.open);
+    for (let at = 0; at < columns.length; at++) {
+      if (at > 0) to.separator(words.comma);
+      to.name(columns[at]!);
+    }
+    to.word(words.values);
+    to.repeat(rows.length, words.nextRow, (row) => {
+      const values = rows[row]!;
+      for (let at = 0; at < columns.length; at++) {
+        if (at > 0) to.separator(words.comma);
+        to.value(columns[at]!, values[at] ?? null);
+      }
+    });
+    to.word(words.close);
+  }
+  to.returning(returning);
+}
+
+export function emitUpdate(statement: UpdateOne, to: Emitter): void {
+  const { table, set, key, keyValue, guard, returning } = statement;
+  if (keyValue === null) throw new Error("An UPDATE needs the key of its row");
+  to.word(words.update);
+  to.table(table);
+  emitAssignments(words.set, set, to);
+  to.word(words.where);
+  to.comparand(key);
+  to.word(comparisons["="]);
+  to.compared(key, keyValue);
+  emitGuard(guard, to);
+  to.returning(returning);
+}
+
+/** A list of values to join with has no types on one engine and no collation on another; a CASE takes those of its column. */
+export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
+  const { table, key, columns, rows, set, guard } = statement;
+  to.word(words.update);
+  to.table(table);
+  columns.forEach((column, at) => {
+    to.word(at === 0 ? words.set : words.comma);
+    to.assigned(column);
+    to.word(words.caseOf);
+    to.comparand(key);
+    to.word(words.blank);
+    to.repeat(rows.length, words.blank, (row) => {
+      const { keyValue, values } = rows[row]!;
+      to.word(words.whenKey);
+      to.compared(key, keyValue);
+      to.word(words.thenValue);
+      to.value(column, values[at] ?? null);
+    });
+    to.word(words.else);
+    to.name(column);
+    to.word(words.end);
+  });
+  emitAssignments(columns.length === 0 ? words.set : words.comma, set, to);
+  to.word(words.where);
+  to.comparand(key);
+  to.word(words.in);
+  to.repeat(rows.length, words.comma, (row) => to.compared(key, rows[row]!.keyValue));
+  to.word(words.close);
+  emitGuard(guard, to);
+}
+
+export function emitCalculate(statement: Calculate, to: Emitter): void {
+  to.word(words.update);
+  to.table(statement.table);
+  to.word(words.set);
+  to.assigned(statement.column);
+  to.formula(statement);
+  to.word(words.where);
+  emitCondition(statement.where, to);
+}
+
+export function emitDelete(statement: Delete, to: Emitter): void {
+  mustNarrow(statement);
+  to.word(words.deleteFrom);
+  to.table(statement.table);
+  to.word(words.where);
+  emitCondition(statement.where, to);
+  to.returning(statement.returning);
+}
+
+function emitGuard(guard: Condition | null, to: Emitter): void {
+  if (guard === null) return;
+  to.word(words.and);
+  emitCondition(guard, to);
+}
+
+function emitAssignments(first: Word, set: readonly Assignment[], to: Emitter): void {
+  for (let at = 0; at < set.length; at++) {
+    const assignment = set[at]!;
+    if (at === 0) to.word(first);
+    else to.separator(words.comma);
+    to.assigned(assignment.column);
+    emitAssigned(assignment, to);
+  }
+}
+
+function emitAssigned(assignment: Assignment, to: Emitter): void {
+  switch (assignment.kind) {
+    case "set":
+      return to.value(assignment.column, assignment.value);
+    case "add":
+      return to.add(assignment.column, assignment.delta);
+    case "stamp":
+      return to.stamp(assignment.column, assignment.after, assignment.now);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The SQL that all engines share, in pieces. In the key of a statement each is one character, of those that stand in no id, so that a key is
+ * short and can be read in one way only.
+ */
+import type { Comparison } from "../../core/query/statement.ts";
+
+export interface Word {
+  readonly text: string;
+  readonly key: string;
+}
+
+let lastKey = 127;
+const word = (text: string): Word => ({ text, key: String.fromCharCode(++lastKey) });
+
+export const words = {
+  select: word("select "),
+  selectOne: word("select 1"),
+  selectAllFrom: word("(select * from "),
+  selectCountAs: word("select count(*) as "),
+  from: word(" from "),
+  fromSelect: word(" from (select "),
+  endSelectAs: word(") as "),
+  on: word(" on "),
+  where: word(" where "),
+  groupBy: word(" group by "),
+  orderBy: word(" order by "),
+  limitOne: word(" limit 1"),
+  countAll: word("count(*)"),
+  as: word(" as "),
+  insertInto: word("insert into "),
+  values: word(") values ("),
+  update: word("update "),
+  set: word(" set "),
+  deleteFrom: word("delete from "),
+  caseOf: word("case "),
+  whenKey: word("when "),
+  thenValue: word(" then "),
+  else: word(" else "),
+  end: word(" end"),
+  and: word(" and "),
+  or: word(" or "),
+  in: word(" in ("),
+  notIn: word(" not in ("),
+  between: word(" between "),
+  notBetween: word(" not between "),
+  isNull: word(" is null"),
+  isNotNull: word(" is not null"),
+  true: word("1 = 1"),
+  false: word("1 = 0"),
+  blank: word(" "),
+  comma: word(", "),
+  open: word("("),
+  close: word(")"),
+  nextRow: word("), ("),
+} as const;
+
+export const comparisons: Readonly<Record<Comparison, Word>> = {
+  "=": word(" = "),
+  "!=": word(" <> "),
+  "<": word(" < "),
+  "<=": word(" <= "),
+  ">": word(" > "),
+  ">=": word(" >= "),
+};
+
+export const joins = {
+  left: word(" left join "),
+  inner: word(" inner join "),
+  right: word(" right join "),
+} as const;
+
+/** What stands before the members of a condition, and between them. */
+export const groups = {
+  and: { open: word("("), separator: words.and },
+  or: { open: word("("), separator: words.or },
+} as const;
