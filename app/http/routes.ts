@@ -8,7 +8,7 @@ import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
-import { readUpload } from "./upload.ts";
+import { readUpload } from "./read-upload.ts";
 
 export interface RouteDeps {
   readonly projects: Projects;

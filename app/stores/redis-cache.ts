@@ -6,7 +6,7 @@
 import { type Redis, ReplyError } from "ioredis";
 import { createStorage, defineDriver } from "unstorage";
 import type { CacheStore } from "../../core/plans/ports.ts";
-import { rememberedServer } from "./redis-server.ts";
+import { rememberedServer } from "./redis-run.ts";
 
 export function createRedisCache(redis: Redis): CacheStore {
   const storage = createStorage({ driver: driverOver({ redis }) });

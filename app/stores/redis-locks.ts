@@ -9,7 +9,7 @@ import type { Redis } from "ioredis";
 import { limits } from "../../core/values/limits.ts";
 import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 import { createGrants } from "./lock-grants.ts";
-import { rememberedServer } from "./redis-server.ts";
+import { rememberedServer } from "./redis-run.ts";
 
 /** The locks of one project, in one hash slot. */
 export type OpenLocks = (project: string) => LockStore;

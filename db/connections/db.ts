@@ -1,7 +1,6 @@
 /**
  * START HERE: implements core's `Db` over an engine. A session's statements each take a connection from a pool, run within
- * the session's deadline, and give it back; whatever runs over time loses its connection. Engines that cannot answer the
- * rows that they wrote are read back by `queries.ts`. Made by `open.ts`.
+ * the session's deadline, and give it back; whatever runs over time loses its connection.
  */
 import type { Table } from "../../core/values/column.ts";
 import { AppError, unavailable } from "../../core/values/errors.ts";

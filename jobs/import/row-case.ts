@@ -76,7 +76,7 @@ function readKey(one: Case, { entity, plan }: Pick<CaseOptions, "entity" | "plan
   const { upsertKeys } = plan;
   if (upsertKeys.size === 0) return null;
   const { values, errors } = entity.rules.check(one.body, "update", upsertKeys);
-  addErrors(one, errors);
+  addFieldErrors(one, errors);
   const key: Scalar[] = [];
   for (const column of upsertKeys.values()) {
     const value = values.get(column) ?? null;
@@ -94,7 +94,7 @@ function addFault(one: Case, column: Column, message: string): void {
 }
 
 /** Adds what the rules say of the fields about which nothing is said yet. */
-export function addErrors(one: Case, errors: FieldErrors | null): void {
+export function addFieldErrors(one: Case, errors: FieldErrors | null): void {
   for (const [name, texts] of Object.entries(errors ?? {})) {
     if (one.faulty.includes(name)) continue;
     for (const text of texts) addMessage(one, { name }, text);

@@ -7,7 +7,7 @@ import type { FieldErrors } from "../../core/values/errors.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { newKey } from "../../core/records/record.ts";
-import { addErrors, type Case, type CaseOptions } from "./row-case.ts";
+import { addFieldErrors, type Case, type CaseOptions } from "./row-case.ts";
 
 /** What is to become of a row. */
 export type Verdict =
@@ -44,7 +44,7 @@ export interface VerdictOptions extends CaseOptions {
 
 /** A row whose record is not known: only what is there can be checked. */
 export function invalidRow(one: Case, { entity, plan }: VerdictOptions): InvalidRow {
-  addErrors(one, entity.rules.check(one.body, "update", plan.write.writable).errors);
+  addFieldErrors(one, entity.rules.check(one.body, "update", plan.write.writable).errors);
   return { kind: "invalid", messages: one.messages };
 }
 
@@ -56,8 +56,8 @@ export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewR
   const keyErrors: FieldErrors = {};
   const { keyColumns } = plan;
   const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
-  addErrors(one, errors);
-  addErrors(one, keyErrors);
+  addFieldErrors(one, errors);
+  addFieldErrors(one, keyErrors);
   if (messages.length > 0) return { kind: "invalid", messages };
   if (made !== null) values.set(key, made);
   return { kind: "new", values, body };
@@ -75,7 +75,7 @@ export function changedRow(
     if (column.nullable || !column.hasDefault) body[column.name] = null;
   }
   const checked = entity.rules.check(body, "update", plan.write.writable);
-  addErrors(one, checked.errors);
+  addFieldErrors(one, checked.errors);
   if (messages.length > 0) return { kind: "invalid", messages };
   const values = new Map(checked.values);
   for (const column of plan.upsertKeys.values()) values.delete(column);

@@ -16,7 +16,7 @@ import {
   retryMs,
   type ServerWorker,
   type TakenJob,
-  type WorkerOptions,
+  type QueueWorkerOptions,
 } from "./open-worker.ts";
 import { watchForStuck } from "./watchdog.ts";
 
@@ -119,7 +119,7 @@ export function createHookWorker(options: HookWorkerOptions): HookWorker {
 function workerOptionsOf(
   { server, queueName, log }: HookWorkerOptions,
   { perform }: Calls,
-): WorkerOptions<HookData> {
+): QueueWorkerOptions<HookData> {
   return {
     server,
     queueName,

@@ -20,7 +20,7 @@ export interface TakenJob<Data> {
 }
 
 /** What a worker of BullMQ takes, and what it does with it. */
-export interface WorkerOptions<Data> {
+export interface QueueWorkerOptions<Data> {
   readonly server: BullmqServer;
   readonly queueName: string;
   /** Jobs that are performed at the same time. */
@@ -50,7 +50,7 @@ export const retryMs = 1_000;
 /** Takes nothing before `run`. The server has to be ready: over one that is away it would never work. */
 export function createServerWorker<Data>(
   queue: ServerQueue<Data>,
-  options: WorkerOptions<Data>,
+  options: QueueWorkerOptions<Data>,
 ): ServerWorker<Data> {
   const { server, atOnce, lockMs, lookMs, takeOversMax, perform, onError } = options;
   const worker: ServerWorker<Data> = new Worker(
@@ -81,7 +81,7 @@ export interface ReachOptions {
 
 /** Tries until the server is within reach. Rejects when the signal comes first. */
 export async function openWorkerWhenReached<Data>(
-  options: WorkerOptions<Data>,
+  options: QueueWorkerOptions<Data>,
   { signal, onUnreachable }: ReachOptions,
 ): Promise<OpenedWorker<Data>> {
   for (let tries = 1; ; tries++) {
@@ -96,7 +96,7 @@ export async function openWorkerWhenReached<Data>(
 }
 
 /** Rejects when the server is out of reach; nothing is left of the two then. */
-async function openWorker<Data>(options: WorkerOptions<Data>): Promise<OpenedWorker<Data>> {
+async function openWorker<Data>(options: QueueWorkerOptions<Data>): Promise<OpenedWorker<Data>> {
   const queue = await openServerQueue<Data>(options.server, options.queueName);
   const worker = createServerWorker(queue, options);
   try {

@@ -3,7 +3,7 @@ import { limits } from "../../../core/values/limits.ts";
 import type { JobProgress } from "../../../core/plans/ports.ts";
 import type { EndReason } from "../outcome.ts";
 import type { TakenJob } from "./open-worker.ts";
-import { type JobData, progressOf } from "./stored-job.ts";
+import { type JobData, storedProgress } from "./stored-job.ts";
 
 /** How often a run asks whether it still counts. */
 const checkMs = 250;
@@ -28,7 +28,7 @@ export function watchRun(
   { lockMs, end }: WatchOptions,
 ): RunWatch {
   // What an earlier run has shown is never taken back.
-  const processedMin = progressOf(job)?.processed ?? 0;
+  const processedMin = storedProgress(job)?.processed ?? 0;
   let latest: JobProgress | null = null;
   let lastCheckMs = performance.now();
   let isBusy = false;

@@ -33,7 +33,7 @@ export function jobOf(job: BullmqJob): Job {
 /** The job with its state; asks the server where the job has ended. */
 export async function recordOf(job: BullmqJob): Promise<JobRecord> {
   const { cancelledAtMs } = job.data;
-  const common = { ...jobOf(job), progress: progressOf(job), result: null, error: null };
+  const common = { ...jobOf(job), progress: storedProgress(job), result: null, error: null };
   if (job.finishedOn !== undefined) {
     const finishedAtMs = job.finishedOn;
     return (await job.getState()) === "completed"
@@ -50,5 +50,5 @@ export async function recordOf(job: BullmqJob): Promise<JobRecord> {
 const resultOf = ({ returnvalue }: BullmqJob): Json => JSON.parse(returnvalue) as Json;
 
 /** Null: nothing was said yet, which BullMQ stores as 0. */
-export const progressOf = ({ progress }: BullmqJob): JobProgress | null =>
+export const storedProgress = ({ progress }: BullmqJob): JobProgress | null =>
   typeof progress === "object" && progress !== null ? (progress as unknown as JobProgress) : null;

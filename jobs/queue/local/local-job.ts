@@ -99,7 +99,7 @@ export const newStoredJob = (job: Job): StoredJob => ({
 });
 
 /** What the queue says of the job. */
-export function recordOf(stored: StoredJob): JobRecord {
+export function localRecordOf(stored: StoredJob): JobRecord {
   const {
     isCancelled: _,
     tries: _tries,

@@ -17,7 +17,7 @@ import {
   type LocalJob,
   newStoredJob,
   readStoredJob,
-  recordOf,
+  localRecordOf,
   removeStoredJob,
 } from "./local-job.ts";
 import { type LocalRunOptions, recoverLocalJob, runLocalJob } from "./run-local-job.ts";
@@ -101,7 +101,7 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
     async find(id) {
       checkIsRead();
       const job = jobs.get(id);
-      return job ? recordOf(job.stored) : null;
+      return job ? localRecordOf(job.stored) : null;
     },
     async cancel(id) {
       checkIsRead();
