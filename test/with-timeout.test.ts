@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { withTimeout } from "../core/with-timeout.ts";
+import { withTimeout } from "../core/values/with-timeout.ts";
 
 const never = new Promise<never>(() => {});
 const late = () => "late";

@@ -4,7 +4,7 @@
  */
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 

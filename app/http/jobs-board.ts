@@ -8,7 +8,7 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Clock } from "../../core/values/clock.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json } from "./envelope.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
 

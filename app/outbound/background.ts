@@ -6,7 +6,7 @@
 import { isGivenUp } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import { attempt } from "./attempt.ts";
 
 export interface ProcessBackground extends Background {

@@ -3,7 +3,7 @@
  * What that server leaves open is settled here: clients that send a body by drips, or one that nobody reads.
  */
 import { limits } from "../../core/values/limits.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import { type Listening, listening, type Timeouts } from "./listening.ts";
 import type { Service } from "./wire.ts";
 

@@ -5,7 +5,7 @@
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";

@@ -5,7 +5,7 @@
 import { notFound, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { FileInfo, Files } from "../../core/plans/ports.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";
 import { elementsIn, textIn } from "./bucket/answers.ts";
 import { type BucketAddress, createBucketClient } from "./bucket/client.ts";

@@ -1,7 +1,7 @@
 /** How long an upload may be read while its client waits. */
 import { invalidFile } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 
 /** The outcome of `reading`; rejects with `invalidFile` after `limits.uploadReadMs`. */
 export const withReadTimeout = <T>(reading: Promise<T>): Promise<T> =>

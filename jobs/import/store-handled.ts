@@ -22,7 +22,7 @@ import {
 
 import type { Assignment } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { ChangedRow, NewRow } from "./row-verdict.ts";
 

@@ -5,7 +5,7 @@
 import { AppError, unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Queue } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 import {
   type BullmqServer,
   openServerQueue,

@@ -3,7 +3,7 @@
  * and its checks, and stands in `redis-server.ts` and `postgres-server.ts`; `open-bullmq-server.ts` picks one.
  */
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 
 /** A server in use. It may come and go. */
 export interface BullmqServer {

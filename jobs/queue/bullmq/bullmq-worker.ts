@@ -4,7 +4,7 @@
  */
 import { limits } from "../../../core/values/limits.ts";
 import type { Log, RunJob } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { BullmqServer } from "./bullmq-server.ts";
 import { createJobRuns } from "./job-runs.ts";
 import { openWorkerWhenReached } from "./open-worker.ts";

@@ -3,7 +3,7 @@ import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../../../core/values/limits.ts";
 import type { Log } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
 /** Keys of one queue stand in one slot of a cluster. */

@@ -10,7 +10,7 @@ import {
 } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files, HookCall, Log } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 import { createTaskList } from "./task-list.ts";
 
 /** Where calls are kept, and what makes them. */

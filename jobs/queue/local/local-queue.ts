@@ -7,7 +7,7 @@ import { unavailable } from "../../../core/values/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files, Log, Queue } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/with-timeout.ts";
+import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { EndReason } from "../outcome.ts";
 import {
   createLocalJob,
