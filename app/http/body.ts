@@ -1,4 +1,4 @@
-/** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. Called by `app/http/routes.ts`. */
+/** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. */
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { parseJson } from "../../core/values/json.ts";
 import { parseForm } from "./form.ts";

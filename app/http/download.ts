@@ -1,4 +1,4 @@
-/** Answers a file: whole, or the one range of it that the request asks for (RFC 9110). Called by `app/http/routes.ts`. */
+/** Answers a file: whole, or the one range of it that the request asks for (RFC 9110). */
 import type { AnsweredFile } from "../../core/calls/action.ts";
 import type { Exchange } from "./exchange.ts";
 

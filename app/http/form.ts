@@ -1,8 +1,7 @@
 /**
- * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same shapes as JSON; every
- * value is a string. Written here because parsers at hand drop what is beyond their limits without a word, and turn long
- * lists into objects. Called by `app/http/body.ts` for the actions that take forms, and by
- * `app/http/routes.ts` for every query.
+ * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same shapes as JSON;
+ * every value is a string. Written here because parsers at hand drop what is beyond their limits without a word, and
+ * turn long lists into objects.
  */
 import { invalidPayload } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";

@@ -1,6 +1,6 @@
 /**
- * The headers that the configuration gives a hook. They may be secrets, so no queue keeps them: they are taken off a call before it is
- * kept, and put on it again when it is made. Called by `app/start/open-hooks.ts`.
+ * The headers that the configuration gives a hook. They may be secrets, so no queue keeps them: they are taken off a
+ * call before it is kept, and put on it again when it is made.
  */
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookCall, HookPlace } from "../../core/plans/ports.ts";

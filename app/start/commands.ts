@@ -1,6 +1,6 @@
 /**
  * What the command line does: `rowgate serve`, `worker`, `check`. Each command loads its own parts: a worker without those of the service takes
- * 27 MB less. Called by `cli.ts`.
+ * 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../../core/config/faults.ts";

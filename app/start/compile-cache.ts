@@ -1,6 +1,6 @@
 /**
- * Keeps what Node.js makes of the sources, so that from the second start on the service and its threads begin in half the time. Other
- * runtimes keep that by themselves, or not at all. Called by `cli.ts`.
+ * Keeps what Node.js makes of the sources, so that from the second start on the service and its threads begin in half
+ * the time. Other runtimes keep that by themselves, or not at all.
  */
 import module from "node:module";
 import { join } from "node:path";

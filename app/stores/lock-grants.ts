@@ -1,6 +1,6 @@
 /**
- * What one instance remembers of the locks that it granted, to put them back on a server that lost them: token, fence and end.
- * Ended ones are dropped whenever their number has doubled. Used by `redis-locks.ts`.
+ * What one instance remembers of the locks that it granted, to put them back on a server that lost them: token, fence
+ * and end. Ended ones are dropped whenever their number has doubled.
  */
 
 interface Lock {

@@ -1,6 +1,6 @@
 /**
- * The cache of a process that shares it with no other: an LRU with a bound in bytes. unstorage's driver has no lifetime per
- * entry, so each carries the time of its end. Made by `app/start/wire.ts` where there is no Redis.
+ * The cache of a process that shares it with no other: an LRU with a bound in bytes. unstorage's driver has no lifetime
+ * per entry, so each carries the time of its end.
  */
 import { createStorage } from "unstorage";
 import lruCacheDriver from "unstorage/drivers/lru-cache";

@@ -1,6 +1,6 @@
 /**
- * Locks of a process that shares them with no other. Nothing here waits, so each call is atomic as it is. Ended locks are
- * dropped when they are met, and all of them whenever the table has doubled. Made by `app/stores/open-stores.ts` where there is no Redis.
+ * Locks of a process that shares them with no other. Nothing here waits, so each call is atomic as it is. Ended locks
+ * are dropped when they are met, and all of them whenever the table has doubled.
  */
 import { limits } from "../../core/values/limits.ts";
 import type { LockHolder, LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";

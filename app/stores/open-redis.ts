@@ -1,4 +1,4 @@
-/** What instances share in Redis, over one connection. Called by `open.ts`, and by `app/start/edge/request-stores.ts` for one request. */
+/** What instances share in Redis, over one connection. */
 import { connectRedis } from "./redis.ts";
 import { createRedisCache } from "./redis-cache.ts";
 import { createRedisLocks } from "./redis-locks.ts";

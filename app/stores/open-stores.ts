@@ -1,6 +1,6 @@
 /**
- * What the instances of the service keep outside the databases: in Redis, or, where there is none, each in itself. Only what is
- * used is loaded. Called by `app/start/wire.ts`.
+ * What the instances of the service keep outside the databases: in Redis, or, where there is none, each in itself. Only
+ * what is used is loaded.
  */
 import type { Stores } from "./stores.ts";
 

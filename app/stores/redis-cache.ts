@@ -1,7 +1,7 @@
 /**
- * The cache that all instances share. unstorage's own Redis driver makes a client of its own and parses what it reads, so
- * this has a driver over the service's client. Versions are random: one that was lost (eviction, a flush) never comes
- * back, and neither does what was kept under it. Made by `app/start/wire.ts`.
+ * The cache that all instances share. unstorage's own Redis driver makes a client of its own and parses what it reads,
+ * so this has a driver over the service's client. Versions are random: one that was lost (eviction, a flush) never
+ * comes back, and neither does what was kept under it.
  */
 import { type Redis, ReplyError } from "ioredis";
 import { createStorage, defineDriver } from "unstorage";

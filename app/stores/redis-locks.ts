@@ -1,7 +1,7 @@
 /**
- * Locks that all instances share. Each call is one Lua script, which runs alone on the server and goes by the server's clock.
- * A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it connects again;
- * until everybody had the time for that, the scripts grant nothing. Made by `app/stores/open-stores.ts`.
+ * Locks that all instances share. Each call is one Lua script, which runs alone on the server and goes by the server's
+ * clock. A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it
+ * connects again; until everybody had the time for that, the scripts grant nothing.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";

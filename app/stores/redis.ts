@@ -1,6 +1,6 @@
 /**
- * One connection to Redis, for what answers within a request: it fails at once when the server is away, and never queues.
- * Shared by everything beside the jobs, whose library has its own. Made by `app/start/wire.ts` when REDIS_URL is set.
+ * One connection to Redis, for what answers within a request: it fails at once when the server is away, and never
+ * queues. Shared by everything beside the jobs, whose library has its own.
  */
 import { Redis } from "ioredis";
 import { limits } from "../../core/values/limits.ts";

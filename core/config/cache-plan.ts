@@ -1,6 +1,6 @@
 /**
  * On which tables an endpoint's lists depend, so that the cache knows which writes make them old: the table itself, or
- * whatever there is under a view or query, unless `cacheDependsOn` says it. Called by `compile.ts`.
+ * whatever there is under a view or query, unless `cacheDependsOn` says it.
  */
 import { dependenciesOf } from "../cache/cache.ts";
 import type { Table } from "../values/column.ts";

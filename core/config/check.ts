@@ -1,6 +1,6 @@
 /**
  * Holds a normalised value against a Zod schema and says in plain words what does not fit, with "did you mean" for
- * properties and choices. Called by `read.ts` for every file.
+ * properties and choices.
  */
 import type { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";

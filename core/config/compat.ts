@@ -1,8 +1,7 @@
 /**
  * The one place that knows second spellings: other forms of the same setting, and the resource definition files of
- * RESTForge. Each step below turns one of them into the first spelling (`schema.ts`) and notes where the author
- * wrote it, so that faults point there. What has no counterpart is named with what to write instead.
- * Called by `read.ts` before a file is checked.
+ * RESTForge. Each step below turns one of them into the first spelling (`schema.ts`) and notes where the author wrote
+ * it, so that faults point there. What has no counterpart is named with what to write instead.
  */
 import { actionGroups, actionNames, actions } from "../actions.ts";
 import { faultAt, type Document } from "./document.ts";

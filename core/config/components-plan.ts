@@ -1,6 +1,6 @@
 /**
  * The handlers that `components` names, found in their files: event to functions, in order. A file is imported once, by
- * the function that the runtime hands in, so that core needs to know of no files. Called by `compile.ts`.
+ * the function that the runtime hands in, so that core needs to know of no files.
  */
 import { actions } from "../actions.ts";
 import type { Table } from "../values/column.ts";

@@ -1,7 +1,7 @@
 /**
- * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. The two places of a detailQuery or
- * a calculation (beside masterDetail, or inside of it where there are several kinds of details) become one here. Names
- * are checked whether or not a composite action is on. Called by `compile.ts`; formulas are read by `formula-plan.ts`.
+ * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. The two places of a
+ * detailQuery or a calculation (beside masterDetail, or inside of it where there are several kinds of details) become
+ * one here. Names are checked whether or not a composite action is on.
  */
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../plans/entity.ts";

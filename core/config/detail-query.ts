@@ -1,4 +1,4 @@
-/** detailQuery -> a query with one parameter, the header's key, and the columns that the database says it gives. Called by `composite-plan.ts`. */
+/** detailQuery -> a query with one parameter, the header's key, and the columns that the database says it gives. */
 import type { Column } from "../values/column.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { ParameterQuery } from "../query/statement.ts";

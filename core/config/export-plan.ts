@@ -1,4 +1,4 @@
-/** What the export writes: `exportQuery`, else the table's fields, else the view or query that read reads. Called by `compile.ts`. */
+/** What the export writes: `exportQuery`, else the table's fields, else the view or query that read reads. */
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../plans/entity.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";

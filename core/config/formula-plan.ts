@@ -1,6 +1,6 @@
 /**
- * `calculation` -> what the composites compute: the formulas of details, in an order in which each finds the results that it needs, and
- * the totals of the header. Called by `composite-plan.ts` for each kind of details.
+ * `calculation` -> what the composites compute: the formulas of details, in an order in which each finds the results
+ * that it needs, and the totals of the header.
  */
 import { resultOf, takesType } from "../query/aggregate-results.ts";
 import type { Column, Columns } from "../values/column.ts";

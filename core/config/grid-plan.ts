@@ -1,4 +1,4 @@
-/** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. Called by `compile.ts`. */
+/** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. */
 import { takesType } from "../query/aggregate-results.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { GridPlan } from "../plans/entity.ts";

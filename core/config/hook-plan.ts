@@ -1,6 +1,6 @@
 /**
- * One hook of a workflow, its texts taken apart. What could only fail when it is called is a fault here: a variable that there
- * is not, a host that is not fixed, a header that cannot be sent. Called by `workflow-plan.ts`.
+ * One hook of a workflow, its texts taken apart. What could only fail when it is called is a fault here: a variable
+ * that there is not, a host that is not fixed, a header that cannot be sent.
  */
 import type { StatusHook } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";

@@ -1,7 +1,7 @@
 /**
- * Reads the JSON of a configuration file and remembers where each value stands, so that faults carry line and column
- * on every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number
- * with more digits than a double keeps. Used by `document.ts`.
+ * Reads the JSON of a configuration file and remembers where each value stands, so that faults carry line and column on
+ * every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number with more
+ * digits than a double keeps.
  */
 import { ExactNumber, parseJson } from "../values/json.ts";
 import { formatPath, type Path } from "./faults.ts";

@@ -1,4 +1,4 @@
-/** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. Called by `compile.ts`. */
+/** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. */
 import { type Column, type Columns, derivedColumn } from "../values/column.ts";
 import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
 import { columnTypes } from "../values/column-types.ts";

@@ -1,6 +1,6 @@
 /**
  * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
- * finds what it needs. Called by `compile.ts` for every endpoint; all that is missing becomes a fault.
+ * finds what it needs.
  */
 import type { Requirement } from "../calls/action.ts";
 import { switchedOn } from "../actions.ts";

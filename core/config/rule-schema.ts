@@ -1,7 +1,4 @@
-/**
- * What `fieldValidation` may say of one field: how rules are written follows from their objects in `core/rules/`.
- * Used by `schema.ts`, and by `compat.ts` for the names.
- */
+/** What `fieldValidation` may say of one field: how rules are written follows from their objects in `core/rules/`. */
 import { z } from "zod";
 import { fieldRules, ruleNames } from "../rules/field-rules.ts";
 import type { MessageName, RuleDefinitions, RuleName } from "../rules/rule-definition.ts";

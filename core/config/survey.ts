@@ -1,7 +1,7 @@
 /**
  * One endpoint while it is compiled: its payload, what the database says, and the faults found so far. Names of tables,
- * columns and queries are resolved here and nowhere else, so that each unknown one is a fault with its place and
- * "did you mean". Made by `compile.ts` for every endpoint.
+ * columns and queries are resolved here and nowhere else, so that each unknown one is a fault with its place and "did
+ * you mean".
  */
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { RequestSettings } from "../plans/entity.ts";

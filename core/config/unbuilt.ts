@@ -1,6 +1,6 @@
 /**
  * The settings that no plan of this version carries. Those that would protect something are refused, because running
- * without them would be unsafe and silent. Called by `compile.ts` once per project and per endpoint.
+ * without them would be unsafe and silent.
  */
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";

@@ -1,7 +1,6 @@
 /**
- * `workflow` of an endpoint as a plan: the column of the status, which status may follow which, and the hooks (`hook-plan.ts`).
- * A status that no record could have is a fault here, instead of a refusal at its first change. Called by `compile.ts` for
- * every endpoint.
+ * `workflow` of an endpoint as a plan: the column of the status, which status may follow which, and the hooks
+ * (`hook-plan.ts`). A status that no record could have is a fault here, instead of a refusal at its first change.
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../values/column.ts";

@@ -1,7 +1,6 @@
 /**
- * The body of a composite, taken apart and checked: the header's object under its table's name, the details inside of it, and
- * every fault of header and details at once. Nothing here asks the database. Called by create-composite and update-composite;
- * `detail-writes.ts` then writes what came out.
+ * The body of a composite, taken apart and checked: the header's object under its table's name, the details inside of
+ * it, and every fault of header and details at once. Nothing here asks the database.
  */
 import type { Call } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";

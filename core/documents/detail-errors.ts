@@ -1,6 +1,5 @@
 /**
- * Where a fault of a composite's details stands: `<detail table>[<index>].<field>`, in the words of the `errors` map. Used by
- * what checks and what writes details.
+ * Where a fault of a composite's details stands: `<detail table>[<index>].<field>`, in the words of the `errors` map.
  */
 import type { DetailPlan } from "../plans/entity.ts";
 import { AppError, type ErrorKind, type FieldErrors } from "../values/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * The statements of a composite, inside its transaction: details go in with as few INSERTs as there are sets of columns, computed
- * columns and totals are worked out by the database from the rows as they are then. Called by create-composite and
- * update-composite, whose order of steps is theirs.
+ * The statements of a composite, inside its transaction: details go in with as few INSERTs as there are sets of
+ * columns, computed columns and totals are worked out by the database from the rows as they are then.
  */
 import type { Answer, Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";

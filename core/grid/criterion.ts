@@ -1,7 +1,7 @@
 /**
- * One test of a field, as the grid's extensions put it -> a Condition. It means what the library finds when it searches in
- * the browser, where a missing value is an empty text: texts are found whatever their case, and the opposite of a test
- * is true of nulls. Used by `search-builder.ts`, `search-panes.ts` and `column-control.ts`.
+ * One test of a field, as the grid's extensions put it -> a Condition. It means what the library finds when it searches
+ * in the browser, where a missing value is an empty text: texts are found whatever their case, and the opposite of a
+ * test is true of nulls.
  */
 import type { Column } from "../values/column.ts";
 import { isDate } from "../values/formats.ts";

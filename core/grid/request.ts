@@ -1,8 +1,8 @@
 /**
- * The request of the DataTables grid -> what its page, its counts and its lists of values need. Everything that a client can do
- * wrong is found here, before a statement runs. What the library says of its own columns (`columns`, `order`, `searchPanes`)
- * may name what is no field of ours and is then passed over; what somebody asks for (`where`, `sort_columns`, `searchBy`,
- * `searchBuilder`) must name a field. Called by `actions/datatables.ts`.
+ * The request of the DataTables grid -> what its page, its counts and its lists of values need. Everything that a
+ * client can do wrong is found here, before a statement runs. What the library says of its own columns (`columns`,
+ * `order`, `searchPanes`) may name what is no field of ours and is then passed over; what somebody asks for (`where`,
+ * `sort_columns`, `searchBy`, `searchBuilder`) must name a field.
  */
 import { type CountMode, parseCountMode } from "../lists/count.ts";
 import type { Column, Columns } from "../values/column.ts";

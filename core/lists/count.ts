@@ -1,6 +1,4 @@
-/**
- * How a list counts the rows behind its pages: exactly, by the planner's estimate, or not at all. Called by the actions that paginate.
- */
+/** How a list counts the rows behind its pages: exactly, by the planner's estimate, or not at all. */
 import { invalidParameter } from "../values/errors.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Count } from "../query/statement.ts";

@@ -1,7 +1,8 @@
 /**
- * Paging by keyset: a cursor says at which row a page ended, and the next page begins behind it, however many rows came or went
- * meanwhile. It holds the row's marks (`Column.markOf`) in the columns of the sort, because the JSON form of a value may have lost digits that
- * decide the order. It is no secret and grants nothing: scope and filter are those of the request that brings it. Used by read.
+ * Paging by keyset: a cursor says at which row a page ended, and the next page begins behind it, however many rows came
+ * or went meanwhile. It holds the row's marks (`Column.markOf`) in the columns of the sort, because the JSON form of a
+ * value may have lost digits that decide the order. It is no secret and grants nothing: scope and filter are those of
+ * the request that brings it.
  */
 import { type Column, derivedColumn } from "../values/column.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The client's request for an export -> what the job reads and writes. `parseExport` runs twice: when the request comes, so that its faults
- * are answered at once, and in the job, which has the request as the client wrote it. Called by `actions/export.ts` and `jobs/export/export-rows.ts`.
+ * The client's request for an export -> what the job reads and writes. `parseExport` runs twice: when the request
+ * comes, so that its faults are answered at once, and in the job, which has the request as the client wrote it.
  */
 import type { ExportPlan } from "../plans/entity.ts";
 import { invalidParameter } from "../values/errors.ts";

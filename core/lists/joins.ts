@@ -1,7 +1,7 @@
 /**
  * The client's `joins` -> tables beside the entity's own, and the names that they add. A name of a table from a request
- * is only looked up: among the joins that the configuration declares, and among the tables of the project's other entities with the
- * columns that those show. Used by `actions/aggregate.ts`.
+ * is only looked up: among the joins that the configuration declares, and among the tables of the project's other
+ * entities with the columns that those show.
  */
 import type { Column, Columns } from "../values/column.ts";
 import type { AggregatePlan, DeclaredJoin } from "../plans/entity.ts";

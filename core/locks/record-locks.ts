@@ -1,6 +1,5 @@
 /**
- * The record locks of one request: one token for all of them, and a timer that keeps them on while the request runs. Made by
- * `core/locks/locks.ts`.
+ * The record locks of one request: one token for all of them, and a timer that keeps them on while the request runs.
  */
 import type { LockOutcome, LockStore, Log } from "../plans/ports.ts";
 import type { NewId } from "../values/clock.ts";

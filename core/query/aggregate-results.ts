@@ -1,6 +1,6 @@
 /**
  * What the functions of aggregate make of a column: which types they take, and the column that stands for the result in
- * HAVING, in the sort and in the answer. Used by `actions/aggregate.ts`.
+ * HAVING, in the sort and in the answer.
  */
 import { type Column, type ColumnType, derivedColumn } from "../values/column.ts";
 import type { AggregateFunction } from "./statement.ts";

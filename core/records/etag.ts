@@ -1,7 +1,7 @@
 /**
- * The version of a record, as ETag and If-Match carry it: its updated_at, or created_at while it was never
- * updated. Where that column is missing or keeps whole seconds only, two changes could share a tag, so a hash of the
- * record stands in or is added. Used by first, create, update and adjust.
+ * The version of a record, as ETag and If-Match carry it: its updated_at, or created_at while it was never updated.
+ * Where that column is missing or keeps whole seconds only, two changes could share a tag, so a hash of the record
+ * stands in or is added.
  */
 import type { ReadPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";

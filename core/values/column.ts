@@ -59,7 +59,7 @@ export interface Column {
   readonly parts?: readonly (Column | string)[];
   /**
    * A column that no table has: where a row stands in the order of this one, as a text that loses nothing. Its values
-   * are what the same engine answered of it before, or null. Made by `markOf` in `core/lists/cursor.ts`.
+   * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */

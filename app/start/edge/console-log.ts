@@ -1,6 +1,6 @@
 /**
- * Structured logs where there is no standard output: one JSON line per event on the console, in the form that the service writes on the
- * other runtimes. Made by `app/start/edge/cloudflare.ts`.
+ * Structured logs where there is no standard output: one JSON line per event on the console, in the form that the
+ * service writes on the other runtimes.
  */
 import type { Log } from "../../../core/plans/ports.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that are kept in a process,
- * jobs without a queue and a bucket. Called by `installation.ts`, before anything is opened.
+ * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that
+ * are kept in a process, jobs without a queue and a bucket.
  */
 import type { Requirement } from "../../../core/calls/action.ts";
 import { switchedOn } from "../../../core/actions.ts";

@@ -1,7 +1,7 @@
 /**
- * What all requests of one isolate share, and nothing of it is connected to anything: the configuration, the compiled plans, and what is
- * known of each database. A request that finds no plan compiles one on its own connections: it must not wait for another
- * request's. The first result stays. Made by `app/start/edge/cloudflare.ts`.
+ * What all requests of one isolate share, and nothing of it is connected to anything: the configuration, the compiled
+ * plans, and what is known of each database. A request that finds no plan compiles one on its own connections: it must
+ * not wait for another request's. The first result stays.
  */
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";

@@ -1,6 +1,7 @@
 /**
- * core's `Outbound` over `fetch`, for runtimes that have no sockets of their own for HTTP. The rules are those of `app/outbound/outbound-client.ts`, but for
- * one: the address behind a name cannot be seen here, so only what the URL itself says is checked. Made by `app/start/edge/cloudflare.ts`.
+ * core's `Outbound` over `fetch`, for runtimes that have no sockets of their own for HTTP. The rules are those of
+ * `app/outbound/outbound-client.ts`, but for one: the address behind a name cannot be seen here, so only what the URL
+ * itself says is checked.
  */
 import { limits } from "../../../core/values/limits.ts";
 import type { Outbound, OutboundRequest } from "../../../core/plans/ports.ts";

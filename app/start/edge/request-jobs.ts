@@ -1,6 +1,6 @@
 /**
- * Exports and imports that are started where no process goes on: they are put into BullMQ's queue in Redis, over a connection of the one
- * request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket. Made by `request-parts.ts`.
+ * Exports and imports that are started where no process goes on: they are put into BullMQ's queue in Redis, over a
+ * connection of the one request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket.
  */
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";

@@ -1,6 +1,6 @@
 /**
- * What one request opens, each when it is first needed, and what is closed once it was answered: databases, Redis, the queue, and the calls
- * that nobody waits for. Made by `app/start/edge/cloudflare.ts` for each request.
+ * What one request opens, each when it is first needed, and what is closed once it was answered: databases, Redis, the
+ * queue, and the calls that nobody waits for.
  */
 import { hash } from "node:crypto";
 import { createCache } from "../../../core/cache/cache.ts";

@@ -1,7 +1,7 @@
 /**
- * What a request keeps outside the databases. With Redis: locks, and the word to other instances about what was written, over one
- * connection that is made when it is first needed. Without: locks of the isolate, which make a second request wait no longer than it has to; what
- * really keeps two apart is the row lock of their transactions. Made by `request-parts.ts`.
+ * What a request keeps outside the databases. With Redis: locks, and the word to other instances about what was
+ * written, over one connection that is made when it is first needed. Without: locks of the isolate, which make a second
+ * request wait no longer than it has to; what really keeps two apart is the row lock of their transactions.
  */
 import type { CacheStore, LockStore } from "../../../core/plans/ports.ts";
 import { createMemoryLocks } from "../../stores/memory-locks.ts";

@@ -58,17 +58,17 @@ function targetOf(url: URL): ConnectionOptions {
     password: decodeURIComponent(url.password),
     database,
   };
+  let tls: Tls;
   for (const [name, value] of url.searchParams) {
     if (name === "socketPath") target.socketPath = value;
-    else if (name === "ssl") target.ssl = tlsOptions(value);
-    else if (name === "ssl-mode" || name === "sslmode") target.ssl = tlsMode(name, value);
+    else if (name === "ssl") tls = tlsOptions(value);
+    else if (name === "ssl-mode" || name === "sslmode") tls = tlsMode(name, value);
     else
       throw new Error(
         `The database URL has an unknown option "${name}"; known: ssl-mode, ssl, socketPath`,
       );
   }
-  if (target.ssl === undefined) delete target.ssl;
-  return target;
+  return tls === undefined ? target : { ...target, ssl: tls };
 }
 
 type Tls = Exclude<ConnectionOptions["ssl"], string>;
