@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { HookHandler, HookContext } from "../../core/plans/hook.ts";
-import { check, record, type Case } from "./cases.ts";
+import { check, record } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
 
 const { workshop, on, logged } = openWorkshop();
