@@ -21,18 +21,38 @@ interface Folder {
   readonly packages: readonly string[];
 }
 
+const foldersOfDb = [
+  "db",
+  "db/statements",
+  "db/sockets",
+  "db/engines",
+  "db/engines/postgres",
+  "db/engines/mysql",
+  "db/engines/sqlite",
+  "db/connections",
+];
+
+/** An engine knows its own driver and no other engine. */
+const engineFolder = (name: string, driver: string): Folder => ({
+  project: ["core", "db/statements", "db/sockets", "db/engines", `db/engines/${name}`],
+  packages: ["drizzle-orm", driver, "node:"],
+});
+
 const folders: Record<string, Folder> = {
   core: { project: ["core"], packages: ["zod"] },
-  db: {
-    project: ["core", "db"],
-    packages: [
-      "drizzle-orm",
-      "postgres",
-      "mysql2",
-      "better-sqlite3",
-      "cloudflare:sockets",
-      "node:",
-    ],
+  db: { project: ["core", ...foldersOfDb], packages: [] },
+  "db/statements": { project: ["core", "db/statements"], packages: ["drizzle-orm"] },
+  "db/sockets": { project: ["db/sockets"], packages: ["cloudflare:sockets", "node:"] },
+  "db/engines": {
+    project: ["core", "db/statements", "db/sockets", "db/engines"],
+    packages: ["drizzle-orm"],
+  },
+  "db/engines/postgres": engineFolder("postgres", "postgres"),
+  "db/engines/mysql": engineFolder("mysql", "mysql2"),
+  "db/engines/sqlite": engineFolder("sqlite", "better-sqlite3"),
+  "db/connections": {
+    project: ["core", "db/statements", "db/engines", "db/connections"],
+    packages: [],
   },
   jobs: {
     project: ["core", "jobs"],
@@ -89,6 +109,7 @@ describe("the sources", () => {
   test.each([
     ["import only what their folder may", importFaults],
     ["have no cycle of imports", cycleFaults],
+    ["have no cycle of folders in db/", folderCycleFaults],
     ["have no barrel", barrelFaults],
     ["name no engine outside db/", dialectFaults],
     ["put a scope into statements in one place", narrowingFaults],
@@ -122,6 +143,8 @@ describe("the rules find", () => {
     ["a forbidden type", file("core/a.ts", `import type { B } from "../db/b.ts";`)],
     ["a forbidden type in a type", file("core/a.ts", `let b: import("../db/b.ts").B;`)],
     ["a forbidden lazy import", file("db/a.ts", `const b = await import("../app/b.ts");`)],
+    ["a driver outside its engine", file("db/connections/a.ts", `import pg from "postgres";`)],
+    ["an engine in another", file("db/engines/mysql/a.ts", `import "../sqlite/b.ts";`)],
     ["a forbidden re-export", file("app/a.ts", `export { b } from "../db/b.ts"; const c = 1;`)],
     ["a forbidden package", file("core/a.ts", `import { Hono } from "hono";`)],
     ["a forbidden subpath", file("app/a.ts", `import { sql } from "drizzle-orm/sql/sql";`)],
@@ -165,6 +188,18 @@ describe("the rules find", () => {
     ];
     expect(cycleFaults(cycle)).toEqual(["core/a.ts -> core/b.ts -> core/c.ts -> core/a.ts"]);
     expect(cycleFaults(cycle.slice(0, 2))).toEqual([]);
+  });
+
+  test("a cycle of folders in db/, and none where the files of two folders import one way", () => {
+    const oneWay = [
+      file("db/engines/mysql/a.ts", `import type { B } from "../b.ts";`),
+      file("db/connections/c.ts", `import { b } from "../engines/b.ts";`),
+    ];
+    expect(folderCycleFaults(oneWay)).toEqual([]);
+    const back = file("db/engines/d.ts", `import { e } from "./mysql/e.ts";`);
+    expect(folderCycleFaults([...oneWay, back])).toEqual([
+      "db/engines/mysql -> db/engines -> db/engines/mysql",
+    ]);
   });
 
   test("a barrel, but no file that also says something", () => {
@@ -236,14 +271,26 @@ function isAllowed(folder: Folder, from: string, target: string): boolean {
 }
 
 function cycleFaults(all: readonly Source[]): string[] {
-  const graph = new Map(
-    all.map((source) => [
-      source.path,
-      importsOf(source)
-        .filter(({ target }) => isRelative(target))
-        .map(({ target }) => resolve(source.path, target)),
-    ]),
-  );
+  return cyclesIn(new Map(all.map((source) => [source.path, importedBy(source)])));
+}
+
+function folderCycleFaults(all: readonly Source[]): string[] {
+  const graph = new Map<string, string[]>();
+  for (const source of all.filter(({ path }) => topFolder(path) === "db")) {
+    const folder = dirname(source.path);
+    const targets = importedBy(source).map((path) => dirname(path));
+    const others = targets.filter((target) => target !== folder);
+    graph.set(folder, [...(graph.get(folder) ?? []), ...others]);
+  }
+  return cyclesIn(graph);
+}
+
+const importedBy = (source: Source): string[] =>
+  importsOf(source)
+    .filter(({ target }) => isRelative(target))
+    .map(({ target }) => resolve(source.path, target));
+
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const faults: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
@@ -366,6 +413,7 @@ const isRelative = (target: string): boolean => target.startsWith(".");
 const resolve = (from: string, target: string): string => join(dirname(from), target);
 /** The folder whose rules hold for the file. */
 const folderOf = (path: string): string =>
+  Object.keys(folders).find((folder) => folder === dirname(path)) ??
   Object.keys(folders).find((folder) => folder.includes("/") && path.startsWith(`${folder}/`)) ??
   topFolder(path);
 const topFolder = (path: string): string => path.split("/")[0] ?? "";
