@@ -1,23 +1,18 @@
 /**
- * Opens a database by its URL. Only the engine that the scheme asks for is loaded, so that a project on SQLite needs no
- * other driver. Called by `app/start/wire.ts`, once per project.
+ * Opens a database by its URL, on runtimes with files. A new engine is its folder in `engines/`, and a line in the list of registrations: here, or
+ * in `open-remote.ts` if its databases are on a server.
  */
-import { resolve } from "node:path";
 import type { Db } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
-import {
-  type Engines,
-  openEngine,
-  type OpenOptions,
-  remoteDatabaseOf,
-  remoteEngines,
-} from "./open-remote.ts";
+import { address as sqlite } from "./engines/sqlite/address.ts";
+import { databaseAt, enginesOf, openEngine, registrationOf } from "./open-engine.ts";
+import { type OpenOptions, remoteRegistrations } from "./open-remote.ts";
 
 export type { OpenOptions };
 
-const engines: Engines = new Map([
-  ...remoteEngines,
-  ["sqlite", () => import("./engines/sqlite/engine.ts")],
+const engines = enginesOf([
+  ...remoteRegistrations,
+  { address: sqlite, load: () => import("./engines/sqlite/engine.ts") },
 ]);
 
 /**
@@ -28,12 +23,9 @@ export async function openDb(url: string, options: OpenOptions): Promise<Db> {
   return createDb(await openEngine(engines, url, options), options);
 }
 
-/** Equal for addresses of the same database, whoever the user is and whatever the options are. */
-export function databaseOf(url: string): string {
-  const path = /^sqlite:(?:\/\/(?:[^@/]*@)?)?([^?]*)/i.exec(url)?.[1];
-  if (path === undefined) return remoteDatabaseOf(url);
-  return `sqlite:${path === ":memory:" ? path : resolve(path)}`;
-}
+/** Equal for addresses of the same database, whoever the user is and whatever the options are; empty for one that `openDb` refuses. */
+export const databaseOf = (url: string): string => databaseAt(engines, url);
 
 /** Whether the data live in this process, where no other connection finds them. */
-export const isInMemory = (url: string): boolean => databaseOf(url) === "sqlite::memory:";
+export const isInMemory = (url: string): boolean =>
+  registrationOf(engines, url)?.address.isInMemory?.(url) ?? false;

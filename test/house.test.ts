@@ -21,18 +21,38 @@ interface Folder {
   readonly packages: readonly string[];
 }
 
+const foldersOfDb = [
+  "db",
+  "db/statements",
+  "db/sockets",
+  "db/engines",
+  "db/engines/postgres",
+  "db/engines/mysql",
+  "db/engines/sqlite",
+  "db/connections",
+];
+
+/** An engine knows its own driver and no other engine. */
+const rulesOfEngine = (name: string, driver: string): Folder => ({
+  project: ["core", "db/statements", "db/sockets", "db/engines", `db/engines/${name}`],
+  packages: ["drizzle-orm", driver, "node:"],
+});
+
 const folders: Record<string, Folder> = {
   core: { project: ["core"], packages: ["zod"] },
-  db: {
-    project: ["core", "db"],
-    packages: [
-      "drizzle-orm",
-      "postgres",
-      "mysql2",
-      "better-sqlite3",
-      "cloudflare:sockets",
-      "node:",
-    ],
+  db: { project: ["core", ...foldersOfDb], packages: [] },
+  "db/statements": { project: ["core", "db/statements"], packages: ["drizzle-orm"] },
+  "db/sockets": { project: ["db/sockets"], packages: ["cloudflare:sockets", "node:"] },
+  "db/engines": {
+    project: ["core", "db/statements", "db/sockets", "db/engines"],
+    packages: ["drizzle-orm"],
+  },
+  "db/engines/postgres": rulesOfEngine("postgres", "postgres"),
+  "db/engines/mysql": rulesOfEngine("mysql", "mysql2"),
+  "db/engines/sqlite": rulesOfEngine("sqlite", "better-sqlite3"),
+  "db/connections": {
+    project: ["core", "db/statements", "db/engines", "db/connections"],
+    packages: [],
   },
   jobs: {
     project: ["core", "jobs"],
@@ -111,6 +131,8 @@ describe("the rules find", () => {
       "a forbidden re-export",
       file("app/http/a.ts", `export { b } from "../../db/b.ts"; const c = 1;`),
     ],
+    ["a driver outside its engine", file("db/connections/a.ts", `import pg from "postgres";`)],
+    ["an engine in another", file("db/engines/mysql/a.ts", `import "../sqlite/b.ts";`)],
     ["a forbidden package", file("core/a.ts", `import { Hono } from "hono";`)],
     ["a forbidden subpath", file("app/http/a.ts", `import { sql } from "drizzle-orm/sql/sql";`)],
     ["Node in core", file("core/a.ts", `import { join } from "node:path";`)],
@@ -437,8 +459,9 @@ const mayImportAll = (path: string): boolean =>
   entries.has(path) || path.startsWith(`${startFolder}/`);
 const isRelative = (target: string): boolean => target.startsWith(".");
 const resolve = (from: string, target: string): string => join(dirname(from), target);
-/** The folder whose rules hold for the file. */
+/** The innermost folder whose rules hold for the file. */
 const folderOf = (path: string): string =>
-  Object.keys(folders).find((folder) => folder.includes("/") && path.startsWith(`${folder}/`)) ??
-  topFolder(path);
+  Object.keys(folders)
+    .filter((folder) => path.startsWith(`${folder}/`))
+    .reduce((inner, folder) => (folder.length > inner.length ? folder : inner), topFolder(path));
 const topFolder = (path: string): string => path.split("/")[0] ?? "";

@@ -1,6 +1,6 @@
 /**
  * From what an engine makes of a driver's error to the AppError that core and clients see. No text of the driver, no SQL
- * and no value gets into a message; the driver's error goes along as `cause`, for the log. Called by `db.ts`.
+ * and no value gets into a message; the driver's error goes along as `cause`, for the log.
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import { AppError, type FieldErrors, unavailable } from "../../core/values/errors.ts";

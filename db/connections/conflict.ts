@@ -1,9 +1,13 @@
-/** What a deadlock or a serialization failure leads to: the same work runs again, a few times. Called by `db.ts`. */
+/** What a deadlock or a serialization failure leads to: the same work runs again, a few times. */
 import { limits } from "../../core/values/limits.ts";
 import type { Log } from "../../core/plans/ports.ts";
 
 /** The deadlock or serialization failure of a transaction that may run again; its cause is what the caller gets to see. */
 export class Conflict extends Error {}
+
+/** What the caller of a statement inside a transaction sees of its failure. */
+export const visibleError = (error: Error): Error =>
+  error instanceof Conflict ? (error.cause as Error) : error;
 
 export type Retry = <T>(deadlineAtMs: number, attempt: () => Promise<T>) => Promise<T>;
 

@@ -1,7 +1,7 @@
 /**
  * Bounds work in time. One timer of each database looks after all of its overdue work every few milliseconds, because a timer of its
  * own for every statement costs more than the rest of the bookkeeping; one for the whole process would end with the request that
- * started it on runtimes that give each request its own timers. Made by `db.ts`.
+ * started it on runtimes that give each request its own timers.
  */
 import { unavailable } from "../../core/values/errors.ts";
 

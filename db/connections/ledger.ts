@@ -1,6 +1,6 @@
 /**
  * The tables in which jobs leave their results and requests their answers: found, or made when first needed. Whoever may not create tables
- * can have them made by somebody else; `createLedger` of the engines says how they look. Called by `db.ts`.
+ * can have them made by somebody else; `createLedger` of the engines says how they look.
  */
 import type { Table } from "../../core/values/column.ts";
 import { unavailable } from "../../core/values/errors.ts";

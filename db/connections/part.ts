@@ -1,19 +1,21 @@
-/** A part of a transaction that can be undone alone, by a savepoint, which all engines have in the same words. Called by `db.ts`. */
+/** A part of a transaction that can be undone alone, by a savepoint. */
 import type { DbTransaction } from "../../core/plans/ports.ts";
+import type { Savepoint } from "../engines/engine.ts";
 
-const name = "rowgate_part";
-
-/** `say` runs a text in its turn among the transaction's statements. */
-export function createPart(say: (text: string) => Promise<void>): DbTransaction["part"] {
+/** `run` runs a text in its turn among the transaction's statements. */
+export function createPart(
+  { set, undo, release }: Savepoint,
+  run: (text: string) => Promise<void>,
+): DbTransaction["part"] {
   return async (work) => {
-    await say(`savepoint ${name}`);
+    await run(set);
     try {
       return await work();
     } catch (error) {
-      await say(`rollback to savepoint ${name}`);
+      await run(undo);
       throw error;
     } finally {
-      await say(`release savepoint ${name}`);
+      await run(release);
     }
   };
 }

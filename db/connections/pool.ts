@@ -1,7 +1,6 @@
 /**
  * A pool of connections: opened on demand, handed out first come first served, thrown away when they broke. Waiting is
- * bounded in time and in number. `db.ts` has one pool for reading, one for writing where the engine has a single
- * writer, and one for streams.
+ * bounded in time and in number.
  */
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";

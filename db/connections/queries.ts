@@ -1,7 +1,6 @@
 /**
  * Core's `DbQueries` over a function that runs one statement. Where the engine cannot answer the rows that it wrote
- * (MySQL), they are read in the same transaction: after an INSERT or UPDATE, before a DELETE. Called by `db.ts`, for single
- * statements and inside a transaction.
+ * (MySQL), they are read in the same transaction: after an INSERT or UPDATE, before a DELETE. The same inside a transaction and outside.
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";

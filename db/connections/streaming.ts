@@ -1,28 +1,30 @@
 /**
  * Reading many rows in batches, on connections of their own, so that a long read keeps no short statement waiting: alone, or with a count
- * of the same moment. What these share with all other statements comes from `db.ts`, which makes this.
+ * of the same moment.
  */
-import type { DbQueries, DbSnapshot, Row } from "../../core/plans/ports.ts";
-import type { Count, Select, Statement } from "../../core/query/statement.ts";
-import type { Compiled } from "../statements/compile.ts";
-import { Conflict } from "./conflict.ts";
+import type { DbSnapshot, Row } from "../../core/plans/ports.ts";
+import type { Select } from "../../core/query/statement.ts";
+import type { Connection, Engine } from "../engines/engine.ts";
+import type { Compile } from "../statements/compile.ts";
+import { visibleError } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { Connection } from "../engines/engine.ts";
+import { executing, type Executor } from "./executor.ts";
 import type { Pool } from "./pool.ts";
+import { acquire } from "./pools.ts";
 
-/** What `db.ts` lends. Errors of its functions are those of `DbSession`. */
 export interface StreamingParts {
+  readonly engine: Engine;
+  readonly executor: Executor;
+  readonly compile: Compile;
+  readonly deadlines: Deadlines;
   readonly pool: Pool;
-  compile(statement: Statement): Compiled;
-  acquire(pool: Pool, deadlineAtMs: number): Promise<Connection>;
-  count(connection: Connection, count: Count, deadlineAtMs: number): ReturnType<DbQueries["count"]>;
-  /** Opens a transaction in which all reads see one moment. */
-  begin(connection: Connection, deadlineAtMs: number): Promise<void>;
-  rollback(connection: Connection): Promise<void>;
-  errorOf(error: unknown, statement: Statement): Error;
-  readonly within: Deadlines["within"];
-  /** Waits for the work until the deadline; then the connection is gone. */
-  step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
+}
+
+/** Errors are those of `DbSession`. */
+export interface Streaming {
+  rows(select: Select, reading: Reading): AsyncGenerator<Row[]>;
+  /** One transaction that only reads. It never waits for writers, so it is not tried again. */
+  snapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>, deadlineAtMs: number): Promise<T>;
 }
 
 interface Reading {
@@ -34,8 +36,15 @@ interface Reading {
 /** A query that is told to stop has this long to do so. */
 const stopTimeoutMs = 2_000;
 
-export function createStreaming(parts: StreamingParts) {
-  const { pool, compile, acquire, errorOf, step, within } = parts;
+export function createStreaming({
+  engine,
+  executor,
+  compile,
+  deadlines: { within },
+  pool,
+}: StreamingParts): Streaming {
+  const { step } = executor;
+  const execute = executing(executor, compile);
 
   /** Each batch within the deadline. */
   async function* rowsOn(
@@ -57,7 +66,7 @@ export function createStreaming(parts: StreamingParts) {
     } catch (error) {
       // The driver ended the query by failing.
       finished = true;
-      throw errorOf(error, select);
+      throw visibleError(executor.meaningOf(error, select));
     } finally {
       if (!finished) await stop(connection, batches);
     }
@@ -74,7 +83,7 @@ export function createStreaming(parts: StreamingParts) {
   }
 
   return {
-    async *rows(select: Select, reading: Reading): AsyncGenerator<Row[]> {
+    async *rows(select, reading) {
       const connection = await acquire(pool, reading.deadlineAtMs);
       try {
         yield* rowsOn(connection, select, reading);
@@ -83,23 +92,23 @@ export function createStreaming(parts: StreamingParts) {
       }
     },
 
-    /** One transaction that only reads. It never waits for writers, so it is not tried again. */
-    async snapshot<T>(
-      work: (snapshot: DbSnapshot) => Promise<T>,
-      deadlineAtMs: number,
-    ): Promise<T> {
+    async snapshot(work, deadlineAtMs) {
       const connection = await acquire(pool, deadlineAtMs);
       try {
-        await parts.begin(connection, deadlineAtMs);
+        for (const text of engine.beginSnapshot)
+          await executor.control(connection, text, deadlineAtMs);
         return await work({
-          count: (count) => parts.count(connection, count, deadlineAtMs),
+          async count(count) {
+            const { rows } = await execute(connection, count, deadlineAtMs);
+            return Number(rows[0]!["count"]);
+          },
           stream: (select, { batchRows }) =>
             rowsOn(connection, select, { batchRows, deadlineAtMs, isInTransaction: true }),
         });
       } catch (error) {
-        throw error instanceof Conflict ? error.cause : error;
+        throw visibleError(error as Error);
       } finally {
-        await parts.rollback(connection);
+        await executor.rollback(connection);
         pool.release(connection);
       }
     },

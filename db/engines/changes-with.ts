@@ -1,6 +1,6 @@
 /**
  * Which tables the database itself changes when one of them is written: followed from table to table, as a deleted header
- * takes its lines, and these take theirs. Called by the engines' catalogs.
+ * takes its lines, and these take theirs.
  */
 
 /** Tables by their identity (`schema.name`, lower case). */

@@ -1,6 +1,7 @@
 /**
  * The complete list of what PostgreSQL, MySQL/MariaDB and SQLite disagree on. Each engine is one folder that implements
- * `Engine`; `db.ts`, `compile.ts` and `pool.ts` are written once, over these two interfaces.
+ * `Engine`, with a `Dialect` for the SQL of its statements; all else is written once, over these two interfaces. What its URLs look like is in
+ * `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import type { LedgerName } from "../../core/plans/ports.ts";
@@ -18,7 +19,7 @@ export interface RawResult {
   readonly fields?: readonly unknown[];
 }
 
-/** One session with the database, used by one caller at a time (`pool.ts` sees to it). It never reconnects by itself. */
+/** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
@@ -67,7 +68,7 @@ export interface Failure {
     | "connection"
     | "unknown";
   readonly columns?: readonly string[];
-  /** Name of the violated constraint or index; `db.ts` finds its columns in the table. */
+  /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;
 }
 
@@ -81,8 +82,16 @@ export interface EngineOptions {
   readonly openTls?: OpenTlsSocket;
 }
 
+export interface Savepoint {
+  readonly set: string;
+  /** What has to be released afterwards all the same. */
+  readonly undo: string;
+  readonly release: string;
+}
+
 export interface Engine {
-  readonly name: "postgres" | "mysql" | "sqlite";
+  /** For the log. */
+  readonly name: string;
   readonly dialect: Dialect;
   /** True: writes go through one connection of their own, in a fair queue (SQLite). */
   readonly singleWriter: boolean;
@@ -95,6 +104,12 @@ export interface Engine {
   readonly beginSnapshot: readonly string[];
   /** Statements that open one during which nobody else writes to the table; its name comes quoted. */
   beginAlone(table: string): readonly string[];
+  readonly commit: string;
+  readonly rollback: string;
+  /** Statements around a part of a transaction that can be undone alone. */
+  readonly savepoint: Savepoint;
+  /** A statement that shows that the database answers. */
+  readonly probe: string;
   /**
    * The statement that makes the table of `Session.ledger`. One statement, so that the table is never there without its index:
    * `unique` over the time and the key is that index, and forbids nothing.
@@ -113,5 +128,5 @@ export interface Engine {
   outputs(fields: readonly unknown[]): readonly Column[];
 }
 
-/** Each engine's folder exports this, and `open.ts` imports it when a URL asks for it. */
+/** What each engine's folder exports as `open`. Rejects with an Error for a URL that cannot be read; the database need not be there. */
 export type OpenEngine = (url: string, options: EngineOptions) => Promise<Engine>;

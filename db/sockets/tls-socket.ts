@@ -1,7 +1,6 @@
 /**
  * A socket for a driver that begins in plain text and goes on in TLS, on Cloudflare's runtime: Node's sockets cannot do that there, since they
- * always have a read under way. This one reads the server's first words, and then nothing before `upgrade`. Handed to the engines by
- * `open-remote.ts`.
+ * always have a read under way. This one reads the server's first words, and then nothing before `upgrade`.
  */
 import { isIP } from "node:net";
 import { Duplex } from "node:stream";

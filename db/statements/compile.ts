@@ -1,6 +1,6 @@
 /**
  * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
- * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new. Called by `db.ts`.
+ * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new.
  */
 import { type Column, derivedColumn } from "../../core/values/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
@@ -73,7 +73,7 @@ export function createCompiler(
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
 
-/** The columns of its rows are known when they are there: `db.ts` decodes them. */
+/** The columns of its rows are known when they are there: whoever runs it decodes them. */
 function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
   // Where placeholders have numbers, a value that stands in several places is one parameter: its type is found out once.
   const isNumbered = dialect.placeholder(0) !== dialect.placeholder(1);

@@ -1,4 +1,4 @@
-/** Keeps a DELETE from taking every row of a table. Called before one is run, by `queries.ts`, and when one is printed. */
+/** Keeps a DELETE from taking every row of a table. Asked before one is run, and when one is walked. */
 import type { Condition, Delete } from "../../core/query/statement.ts";
 
 /** Refuses to delete every row of a table: an empty condition is a mistake, never a wish. */

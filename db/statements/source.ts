@@ -1,4 +1,4 @@
-/** Where rows are read from and written to, as SQL: tables with their schema, and the operator's own queries. Used by `print.ts`. */
+/** Where rows are read from and written to, as SQL: tables with their schema, and the operator's own queries. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Source } from "../../core/values/column.ts";
 

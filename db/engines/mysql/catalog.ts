@@ -1,6 +1,6 @@
 /**
  * What MySQL or MariaDB says of its tables, views and queries. Tables are read from information_schema; a query is only prepared,
- * and its columns come from the protocol's description of the result. Called by `engine.ts` when a configuration is compiled.
+ * and its columns come from the protocol's description of the result.
  */
 import type { Column, ForeignKey, Table, UniqueConstraint } from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";

@@ -1,6 +1,6 @@
 /**
  * Makes a `Column` of a type as MySQL and MariaDB write it (`int(10) unsigned`, `varchar(20)`, `enum('a','b')`, `datetime(3)`).
- * Everything about a column's limits stands in that text, so tables and queries share this one reading. Called by `catalog.ts`.
+ * Everything about a column's limits stands in that text, so tables and queries share this one reading.
  */
 import type { Column, ColumnType } from "../../../core/values/column.ts";
 

@@ -1,7 +1,6 @@
 /**
  * One session with MySQL or MariaDB through mysql2, set up alike whatever the server's own settings are. The driver never settles a
  * statement whose socket was destroyed, nor a stream whose connection broke, so every one under way is kept here and ended by hand.
- * `engine.ts` opens sessions, `pool.ts` lends them.
  */
 import mysql, { type ConnectionOptions } from "mysql2";
 import { limits } from "../../../core/values/limits.ts";

@@ -1,9 +1,10 @@
 /**
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
- * errors (`failure.ts`). `db/open.ts` imports this when a URL asks for it; nothing connects before the first `connect`.
+ * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
 import type { ConnectionOptions } from "mysql2";
 import type { Engine, EngineOptions } from "../engine.ts";
+import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -18,6 +19,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   const target = targetOf(new URL(url));
   return {
     name: "mysql",
+    ...standardTexts,
     dialect: createDialect(options.decimals),
     singleWriter: false,
     connect: () => openConnection(target, options),

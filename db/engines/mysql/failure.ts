@@ -1,7 +1,6 @@
 /**
  * What an error of MySQL, MariaDB or their driver means. The number decides; names of columns and constraints stand only in the
- * message, so they are read from its fixed end or beginning, where no client's value can pose as one. Called by `db.ts` for every
- * statement that failed, and by `connection.ts`.
+ * message, so they are read from its fixed end or beginning, where no client's value can pose as one.
  */
 import type { Failure } from "../engine.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Whether MySQL and MariaDB compute a formula with every digit. Their decimals have nine words of nine digits, a word belongs to
  * one side of the point, and what does not fit is cut without an error; so it is worked out at start for the largest
- * values that the columns hold. Called by `engine.ts`.
+ * values that the columns hold.
  */
 import type { Column } from "../../../core/values/column.ts";
 import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";

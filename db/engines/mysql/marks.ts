@@ -1,6 +1,6 @@
 /**
  * Places of rows in an order, as MySQL and MariaDB compare them. Texts that are no value of their type are refused here: the
- * server would compare them by guessing. Used by `dialect.ts`.
+ * server would compare them by guessing.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";

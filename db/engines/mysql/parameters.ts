@@ -1,4 +1,4 @@
-/** Numbers as parameters of MySQL and MariaDB, in types that compare them exactly. Used by `dialect.ts` and `marks.ts`. */
+/** Numbers as parameters of MySQL and MariaDB, in types that compare them exactly. */
 import mysql from "mysql2";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";

@@ -1,6 +1,6 @@
 /**
  * What PostgreSQL says of its tables, views and queries, read from pg_catalog. A domain counts as the type below it, with the
- * domain's NOT NULL, default and length. Called by `engine.ts` when a configuration is compiled, never for a request.
+ * domain's NOT NULL, default and length.
  */
 import {
   type Column,

@@ -1,7 +1,7 @@
 /**
  * One session with a PostgreSQL server: a postgres.js client of one connection over a socket that we open ourselves.
  * The client gets that one socket and never another, so a broken session cannot silently become a new one in the middle of
- * a transaction, and a server that stopped answering is cut off by destroying the socket. `engine.ts` opens these, the pool owns them.
+ * a transaction, and a server that stopped answering is cut off by destroying the socket.
  */
 import { once } from "node:events";
 import net from "node:net";

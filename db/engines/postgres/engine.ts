@@ -1,8 +1,9 @@
 /**
  * PostgreSQL as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
- * errors (`failure.ts`). `db/open.ts` imports this when a URL asks for it; nothing connects before the first `connect`.
+ * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
 import type { Engine, EngineOptions } from "../engine.ts";
+import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
 import { createConnector, type PostgresConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -31,6 +32,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
 
   return {
     name: "postgres",
+    ...standardTexts,
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
     singleWriter: false,
     connect,

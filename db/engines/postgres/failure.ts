@@ -1,6 +1,6 @@
 /**
  * What an error of PostgreSQL or of its driver means. Only codes and fields decide, never a message: servers
- * speak many languages. Called by `db.ts` for every statement that failed, and by `connection.ts`.
+ * speak many languages.
  */
 import type { Failure } from "../engine.ts";
 

@@ -1,4 +1,4 @@
-/** Places of rows in an order, as PostgreSQL writes and reads them: any value as text, which the server casts back. Used by `dialect.ts`. */
+/** Places of rows in an order, as PostgreSQL writes and reads them: any value as text, which the server casts back. */
 import { sql } from "drizzle-orm/sql/sql";
 import type { Marks } from "../../statements/dialect.ts";
 import { castType, isUnordered } from "./types.ts";

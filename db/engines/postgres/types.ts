@@ -1,4 +1,4 @@
-/** What a value's type is called in PostgreSQL's own words. Used by `dialect.ts` and `marks.ts`. */
+/** What a value's type is called in PostgreSQL's own words. */
 import type { Column } from "../../../core/values/column.ts";
 import { arithmeticOf } from "../../../core/values/arithmetic.ts";
 

@@ -1,7 +1,6 @@
 /**
  * Exact sums, averages and extremes of integers and decimals, as decimal text: SQLite adds decimals as doubles, refuses sums
- * beyond 64 bits, and compares decimals that are kept as text by their letters. Registered by `functions.ts`, used by
- * `dialect.ts`.
+ * beyond 64 bits, and compares decimals that are kept as text by their letters.
  */
 import type { Database } from "better-sqlite3";
 import {

@@ -1,6 +1,6 @@
 /**
  * What SQLite says of its tables and of the columns of a query. It keeps no names of foreign keys, and says nothing of an
- * expression's type. Called by `engine.ts`.
+ * expression's type.
  */
 import {
   type Column,

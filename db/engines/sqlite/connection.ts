@@ -1,6 +1,6 @@
 /**
  * A connection over better-sqlite3. Its calls run at once, on the thread of the caller, so `run` resolves with what is
- * there already. A busy database (another process writes) is waited for without holding up the thread. Made by `engine.ts`.
+ * there already. A busy database (another process writes) is waited for without holding up the thread.
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";

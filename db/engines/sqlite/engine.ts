@@ -6,6 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Database from "better-sqlite3";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
+import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, queryColumns, readNames, readTable } from "./catalog.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -47,6 +48,7 @@ export const open: OpenEngine = async (url, { decimals }) => {
 
   const engine: Engine = {
     name: "sqlite",
+    ...standardTexts,
     dialect: createDialect(decimals),
     singleWriter: !isMemory,
     ...(isMemory ? { connectionsMax: 1 } : {}),

@@ -1,7 +1,6 @@
 /**
  * Formulas on SQLite, which has no decimals: one SQL function that computes a row's result with core's exact arithmetic. Its first
- * argument says what to compute (`formulaCall`, printed by `dialect.ts`), the others are the row's values. Registered by
- * `functions.ts`.
+ * argument says what to compute (`formulaCall`), the others are the row's values.
  */
 import type { Database } from "better-sqlite3";
 import type { Column } from "../../../core/values/column.ts";

@@ -1,6 +1,6 @@
 /**
- * SQL functions that SQLite lacks: matching beyond ASCII, and exact decimals kept as text. Registered on every
- * connection by `connection.ts`, used by `dialect.ts`.
+ * SQL functions that SQLite lacks: matching beyond ASCII, and exact decimals kept as text. Every
+ * connection has them.
  */
 import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";

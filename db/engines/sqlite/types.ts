@@ -1,6 +1,6 @@
 /**
  * From the type that a column is declared with to what the service knows of it. SQLite keeps any word as a type, so
- * the usual words of all databases are known here. Called by `catalog.ts` and `dialect.ts`.
+ * the usual words of all databases are known here.
  */
 import type { Column, ColumnType } from "../../../core/values/column.ts";
 

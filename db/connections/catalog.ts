@@ -1,0 +1,64 @@
+/** Core's `Catalog`: what the database says of its tables and queries, each time on a connection of its own. */
+import { AppError } from "../../core/values/errors.ts";
+import type { Catalog } from "../../core/plans/ports.ts";
+import type { Connection, Engine } from "../engines/engine.ts";
+import { describable } from "../statements/print.ts";
+import { bareQuery } from "../statements/source.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { type Executor, overdueMessage } from "./executor.ts";
+import type { Pool } from "./pool.ts";
+import { acquire, outOfReach } from "./pools.ts";
+
+/** The catalog is read at start, where nobody waits for an answer. */
+const catalogTimeoutMs = 30_000;
+
+/** Runs `read` on a connection of the pool. */
+export type OnConnection = <T>(
+  pool: Pool,
+  read: (connection: Connection) => Promise<T>,
+) => Promise<T>;
+
+/** Rejects with `unavailable` where there is no connection or no answer; errors about the query or table go on as they are. */
+export const createOnConnection =
+  (engine: Engine, { within }: Deadlines, { abandon }: Executor): OnConnection =>
+  async (pool, read) => {
+    const deadlineAtMs = performance.now() + catalogTimeoutMs;
+    const connection = await acquire(pool, deadlineAtMs);
+    try {
+      return await within(
+        read(connection),
+        deadlineAtMs,
+        () => abandon(connection),
+        overdueMessage,
+      );
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw engine.failure(error).kind === "connection" ? outOfReach(error) : error;
+    } finally {
+      pool.release(connection);
+    }
+  };
+
+export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnection): Catalog {
+  const reading = <T>(read: (connection: Connection) => Promise<T>): Promise<T> =>
+    onConnection(pool, read);
+  return {
+    names: () => reading((connection) => engine.names(connection)),
+    query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
+    computes: (computation) => engine.computes?.(computation) ?? true,
+    parameterQuery: (texts, parameter) =>
+      reading((connection) =>
+        engine.query(connection, describable(engine.dialect, texts, parameter)),
+      ),
+    table: (name) =>
+      reading(async (connection) => {
+        const point = name.indexOf(".");
+        const qualified =
+          point < 0
+            ? null
+            : await engine.table(connection, name.slice(0, point), name.slice(point + 1));
+        // A name may hold a point without naming a schema.
+        return qualified ?? engine.table(connection, null, name);
+      }),
+  };
+}

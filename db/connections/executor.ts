@@ -1,0 +1,133 @@
+/**
+ * Runs statements on a connection that the caller has taken from a pool, each within its deadline: whatever runs over time loses its
+ * connection. Says what the driver's errors mean.
+ */
+import { AppError } from "../../core/values/errors.ts";
+import type { Log } from "../../core/plans/ports.ts";
+import type { Statement } from "../../core/query/statement.ts";
+import type { Connection, Engine, RawResult } from "../engines/engine.ts";
+import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import { toAppError } from "./app-error.ts";
+import { Conflict } from "./conflict.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { Written } from "./queries.ts";
+
+/** The server stops a statement at its time-out; this much later we no longer wait for that. */
+const timeoutGraceMs = 1_000;
+const rollbackTimeoutMs = 2_000;
+
+export const overdueMessage = "The database took too long";
+
+/** A statement with its text, as it was compiled before a connection was asked for. */
+export interface Execution {
+  readonly statement: Statement;
+  readonly compiled: Compiled;
+  readonly deadlineAtMs: number;
+}
+
+/** All but `rollback` reject with an AppError, or with a Conflict whose cause is one. */
+export interface Executor {
+  execute(connection: Connection, execution: Execution): Promise<Written>;
+  /** Runs a text of the engine's, without parameters and rows: what begins or ends a transaction, or a part of it. */
+  control(connection: Connection, text: string, deadlineAtMs: number): Promise<void>;
+  /** Ends the transaction if the connection still has one; else, and when that fails, the connection is gone. Never rejects. */
+  rollback(connection: Connection): Promise<void>;
+  /** Waits for what the connection does until the deadline or the statement time-out; then the connection is gone. */
+  step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
+  /** Destroys the connection of something that runs over time. */
+  abandon(connection: Connection): void;
+  meaningOf(error: unknown, statement: Statement | null): Error;
+}
+
+export interface ExecutorOptions {
+  readonly engine: Engine;
+  readonly deadlines: Deadlines;
+  /** 0 = none. */
+  readonly statementTimeoutMs: number;
+  readonly log?: Log | undefined;
+}
+
+export function createExecutor({
+  engine,
+  deadlines: { within },
+  statementTimeoutMs,
+  log,
+}: ExecutorOptions): Executor {
+  function step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T> {
+    const atMs =
+      statementTimeoutMs === 0
+        ? deadlineAtMs
+        : Math.min(deadlineAtMs, performance.now() + statementTimeoutMs + timeoutGraceMs);
+    return within(work, atMs, () => abandon(connection), overdueMessage);
+  }
+
+  function abandon(connection: Connection): void {
+    log?.warn({ engine: engine.name }, "A statement ran over time; its connection is closed");
+    connection.destroy();
+  }
+
+  function run(
+    connection: Connection,
+    { text, params, reuse }: Pick<Compiled, "text" | "params" | "reuse">,
+    deadlineAtMs: number,
+  ): RawResult | Promise<RawResult> {
+    const result = connection.runNow?.(text, params);
+    return result ?? step(connection, connection.run(text, params, reuse), deadlineAtMs);
+  }
+
+  /** What the columns of the rows are, the driver tells with them. */
+  async function runNative(
+    connection: Connection,
+    { text, params }: Compiled,
+    deadlineAtMs: number,
+  ): Promise<Written> {
+    const work = connection.native(text, params);
+    const { rows, matched, insertId, fields } = await step(connection, work, deadlineAtMs);
+    const decode = decoderOf(engine.dialect, engine.outputs(fields ?? []));
+    return { rows: decode(rows), matched, insertId };
+  }
+
+  function meaningOf(error: unknown, statement: Statement | null): Error {
+    if (error instanceof AppError) return error;
+    const failure = engine.failure(error);
+    const known = toAppError(failure, statement, error);
+    return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
+  }
+
+  return {
+    async execute(connection, { statement, compiled, deadlineAtMs }) {
+      try {
+        if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
+        const { rows, matched, insertId } = await run(connection, compiled, deadlineAtMs);
+        return { rows: compiled.decode(rows), matched, insertId };
+      } catch (error) {
+        throw meaningOf(error, statement);
+      }
+    },
+    async control(connection, text, deadlineAtMs) {
+      try {
+        await run(connection, { text, params: [], reuse: true }, deadlineAtMs);
+      } catch (error) {
+        throw meaningOf(error, null);
+      }
+    },
+    async rollback(connection) {
+      if (!connection.alive) return;
+      try {
+        const work = connection.run(engine.rollback, [], false);
+        await within(work, performance.now() + rollbackTimeoutMs, () => {}, overdueMessage);
+      } catch {
+        connection.destroy();
+      }
+    },
+    step,
+    abandon,
+    meaningOf,
+  };
+}
+
+/** The compiler's work and the executor's in one, for statements whose connection is there already. */
+export const executing =
+  (executor: Executor, compile: Compile) =>
+  (connection: Connection, statement: Statement, deadlineAtMs: number): Promise<Written> =>
+    executor.execute(connection, { statement, compiled: compile(statement), deadlineAtMs });

@@ -1,0 +1,108 @@
+/** Core's `DbSession`: what one request asks of the database until its deadline. */
+import { unavailable } from "../../core/values/errors.ts";
+import type { Table } from "../../core/values/column.ts";
+import type { DbSession, LedgerName } from "../../core/plans/ports.ts";
+import type { Statement } from "../../core/query/statement.ts";
+import type { Engine } from "../engines/engine.ts";
+import type { Compile } from "../statements/compile.ts";
+import { quotedName } from "../statements/print.ts";
+import type { Retry } from "./conflict.ts";
+import { type Executor, overdueMessage } from "./executor.ts";
+import type { Pool } from "./pool.ts";
+import { acquire, type Pools } from "./pools.ts";
+import { type Execute, StatementQueries, type Written } from "./queries.ts";
+import type { Streaming } from "./streaming.ts";
+import type { Transact, Work } from "./transaction.ts";
+
+export interface SessionParts {
+  readonly engine: Engine;
+  readonly compile: Compile;
+  readonly executor: Executor;
+  readonly pools: Pools;
+  readonly transact: Transact;
+  readonly retrying: Retry;
+  readonly streaming: Streaming;
+  readonly ledgers: Readonly<Record<LedgerName, () => Promise<Table>>>;
+}
+
+/** Makes sessions by their deadline. */
+export function createSessions(parts: SessionParts): (deadlineAtMs: number) => DbSession {
+  const { engine, compile, executor, pools, transact, retrying, streaming, ledgers } = parts;
+  const { dialect } = engine;
+  const { readers, writers } = pools;
+
+  /** One statement on a connection of the pool, atomic in itself. */
+  async function single(pool: Pool, statement: Statement, deadlineAtMs: number): Promise<Written> {
+    const compiled = compile(statement);
+    const attempt = async (): Promise<Written> => {
+      if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
+      const connection = pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs));
+      try {
+        return await executor.execute(connection, { statement, compiled, deadlineAtMs });
+      } finally {
+        pool.release(connection);
+      }
+    };
+    return retrying(deadlineAtMs, attempt);
+  }
+
+  const inTransaction = (execute: Execute): StatementQueries =>
+    new StatementQueries({
+      dialect,
+      read: execute,
+      write: execute,
+      atomically: (part) => part(execute),
+    });
+
+  return (deadlineAtMs) => {
+    const written = new Set<Table | "unknown">();
+    const noted = noting(written);
+    const atomically = <T>(work: Work<T>, begin = engine.begin): Promise<T> =>
+      retrying(deadlineAtMs, () =>
+        transact((execute, part) => work(noted(execute), part), {
+          pool: writers,
+          begin,
+          deadlineAtMs,
+        }),
+      );
+    const queries = new StatementQueries({
+      dialect,
+      read: (statement) => single(readers, statement, deadlineAtMs),
+      write: noted((statement) => single(writers, statement, deadlineAtMs)),
+      atomically: (work) => atomically(work),
+    }) as StatementQueries & { -readonly [Member in keyof DbSession]: DbSession[Member] };
+    queries.written = written;
+    queries.tx = (work, { alone } = {}) =>
+      atomically(
+        (execute, part) => work(Object.assign(inTransaction(execute), { part })),
+        alone && engine.beginAlone(quotedTable(engine, alone)),
+      );
+    queries.snapshot = (work) =>
+      retrying(deadlineAtMs, () =>
+        transact((execute) => work(inTransaction(execute)), {
+          pool: readers,
+          begin: engine.beginSnapshot,
+          deadlineAtMs,
+        }),
+      );
+    queries.ledger = (name) => ledgers[name]();
+    queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, deadlineAtMs });
+    queries.longSnapshot = (work) => streaming.snapshot(work, deadlineAtMs);
+    return queries;
+  };
+}
+
+/** Adds the tables of the statements to those that are written. */
+const noting =
+  (written: Set<Table | "unknown">) =>
+  (execute: Execute): Execute =>
+  (statement) => {
+    if ("table" in statement) written.add(statement.table);
+    else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
+    return execute(statement);
+  };
+
+const quotedTable = ({ dialect }: Engine, { schema, name }: Table): string =>
+  schema === null
+    ? quotedName(dialect, name)
+    : `${quotedName(dialect, schema)}.${quotedName(dialect, name)}`;

@@ -1,0 +1,125 @@
+/** Work in one transaction on one connection: its statements one after the other, then a commit, or a rollback after any failure. */
+import { unavailable } from "../../core/values/errors.ts";
+import type { DbTransaction } from "../../core/plans/ports.ts";
+import type { Connection, Engine } from "../engines/engine.ts";
+import type { Compile } from "../statements/compile.ts";
+import { Conflict, visibleError } from "./conflict.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { executing, type Executor, overdueMessage } from "./executor.ts";
+import { createPart } from "./part.ts";
+import type { Pool } from "./pool.ts";
+import { acquire } from "./pools.ts";
+import type { Execute } from "./queries.ts";
+
+/** What is done in a transaction. */
+export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise<T>;
+
+/** Where a transaction runs, and what opens it. */
+export interface Transacting {
+  readonly pool: Pool;
+  readonly begin: readonly string[];
+  readonly deadlineAtMs: number;
+}
+
+/** Rejects with a Conflict where the work may be run again, whatever the work made of it. */
+export type Transact = <T>(work: Work<T>, transacting: Transacting) => Promise<T>;
+
+export interface TransactionParts {
+  readonly engine: Engine;
+  readonly executor: Executor;
+  readonly compile: Compile;
+  readonly deadlines: Deadlines;
+}
+
+export function createTransact({
+  engine,
+  executor,
+  compile,
+  deadlines: { within },
+}: TransactionParts): Transact {
+  const { control, rollback } = executor;
+  const execute = executing(executor, compile);
+
+  async function run<T>(
+    connection: Connection,
+    work: Work<T>,
+    { begin, deadlineAtMs }: Transacting,
+  ): Promise<T> {
+    const steps = createSteps();
+    const statements: Execute = (statement) =>
+      steps.next(() => execute(connection, statement, deadlineAtMs));
+    const part = createPart(engine.savepoint, (text) =>
+      steps.next(() => control(connection, text, deadlineAtMs)),
+    );
+    try {
+      for (const text of begin) await control(connection, text, deadlineAtMs);
+      const result = await within(
+        work(statements, part),
+        deadlineAtMs,
+        () => {},
+        "The request took too long",
+      );
+      const failed = await steps.finish();
+      if (failed !== undefined) throw failed;
+      await control(connection, engine.commit, deadlineAtMs);
+      return result;
+    } catch (error) {
+      const failed = await steps.stop();
+      await rollback(connection);
+      // Whatever `work` made of the conflict, running it again is the answer to it.
+      throw failed instanceof Conflict ? failed : error;
+    }
+  }
+
+  return async (work, transacting) => {
+    const { pool, deadlineAtMs } = transacting;
+    if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
+    const connection = await acquire(pool, deadlineAtMs);
+    try {
+      return await run(connection, work, transacting);
+    } finally {
+      pool.release(connection);
+    }
+  };
+}
+
+/**
+ * The steps of a transaction one after the other, and none after a failure: PostgreSQL refuses what comes after one, and a statement that
+ * overtook the ROLLBACK would run on its own.
+ */
+function createSteps() {
+  let ended = false;
+  let failed: Error | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    next<R>(step: () => Promise<R>): Promise<R> {
+      const result = last.then(async () => {
+        if (ended) throw new Error("The transaction has ended");
+        if (failed !== undefined) throw visibleError(failed);
+        try {
+          return await step();
+        } catch (error) {
+          failed = error as Error;
+          throw visibleError(failed);
+        }
+      });
+      last = result.catch(() => {});
+      return result;
+    },
+
+    /** Waits for all steps, and gives the failure of one; no other begins. */
+    async finish(): Promise<Error | undefined> {
+      await last;
+      ended = true;
+      return failed;
+    },
+
+    /** As `finish`, but steps that have not begun never do. */
+    async stop(): Promise<Error | undefined> {
+      ended = true;
+      await last;
+      return failed;
+    },
+  };
+}

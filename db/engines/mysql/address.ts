@@ -1,0 +1,11 @@
+/** What the URL of a MySQL or MariaDB database says. */
+import { serverAddress } from "../database-address.ts";
+
+export const address = serverAddress({
+  schemes: ["mysql", "mariadb"],
+  port: 3306,
+  pooledFault: {
+    found: "MySQL or MariaDB behind Hyperdrive, which passes on no prepared statements",
+    expected: "the address of the database itself, in a variable or a secret",
+  },
+});

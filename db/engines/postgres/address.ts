@@ -1,0 +1,8 @@
+/** What the URL of a PostgreSQL database says. */
+import { serverAddress } from "../database-address.ts";
+
+export const address = serverAddress({
+  schemes: ["postgres", "postgresql"],
+  port: 5432,
+  pooledFault: null,
+});

@@ -1,0 +1,55 @@
+/**
+ * Which engine a URL asks for. A registration knows the engine's URLs at once, and loads its driver when a URL asks for it, so that a
+ * project needs no other driver than its own.
+ */
+import { type EngineAddress, schemeOf } from "./engines/database-address.ts";
+import type { Engine, EngineOptions, OpenEngine } from "./engines/engine.ts";
+
+export interface Registration {
+  readonly address: EngineAddress;
+  readonly load: () => Promise<{ open: OpenEngine }>;
+}
+
+/** By URL scheme. */
+export type Engines = ReadonlyMap<string, Registration>;
+
+/** A scheme that two of them have belongs to the latter. */
+export const enginesOf = (registrations: readonly Registration[]): Engines =>
+  new Map(
+    registrations.flatMap((registration) =>
+      registration.address.schemes.map((scheme) => [scheme, registration] as const),
+    ),
+  );
+
+/** Undefined for a URL that no engine knows. */
+export const registrationOf = (engines: Engines, url: string): Registration | undefined =>
+  engines.get(schemeOf(url) ?? "");
+
+/** Rejects with an Error for an unknown scheme, an URL that cannot be read, and a driver that is not installed. */
+export async function openEngine(
+  engines: Engines,
+  url: string,
+  options: EngineOptions,
+): Promise<Engine> {
+  const scheme = schemeOf(url);
+  const registration = registrationOf(engines, url);
+  if (registration === undefined) {
+    throw new Error(
+      `Unknown kind of database ${scheme === null ? "URL" : `"${scheme}:"`}; known are ${schemesOf(engines)}`,
+    );
+  }
+  const { open } = await registration.load().catch((error: unknown) => {
+    throw new Error(`The driver for ${scheme}: databases cannot be loaded; is it installed?`, {
+      cause: error,
+    });
+  });
+  return open(url, options);
+}
+
+/** Equal for addresses of the same database. Empty for a URL that no engine knows, as `openEngine` refuses it. */
+export const databaseAt = (engines: Engines, url: string): string =>
+  registrationOf(engines, url)?.address.databaseOf(url) ?? "";
+
+/** For messages: `postgres:, mysql:`. */
+export const schemesOf = (engines: Engines): string =>
+  [...engines.keys()].map((name) => `${name}:`).join(", ");
