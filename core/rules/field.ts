@@ -4,9 +4,9 @@ import { effectOf, ruleNames } from "./field-rules.ts";
 import type { Effect, FieldRule, RuleName } from "./rule-definition.ts";
 
 /** An effect of one step, with the rule that it is of. */
-type EffectOf<Step extends Effect["step"]> = Extract<Effect, { step: Step }> & {
-  readonly name: RuleName;
-};
+type EffectOf<Step extends Effect["step"]> = Extract<NamedEffect, { step: Step }>;
+
+export type NamedEffect = Effect & { readonly name: RuleName };
 
 export interface Field {
   readonly column: Column;
@@ -27,11 +27,7 @@ export interface Field {
 
 export function prepareField(column: Column, rule: FieldRule | undefined): Field {
   const bare = bareColumn(column, rule);
-  const effects: (Effect & { readonly name: RuleName })[] = [];
-  for (const name of rule === undefined ? [] : ruleNames) {
-    const effect = effectOf(name, { rule: rule!, bare });
-    if (effect !== null) effects.push({ ...effect, name });
-  }
+  const effects = effectsOf(rule, bare);
   const of = <Step extends Effect["step"]>(step: Step) =>
     effects.filter((effect): effect is EffectOf<Step> => effect.step === step);
   const isFilled = column.nullable || column.hasDefault || column.generated !== "none";
@@ -47,6 +43,15 @@ export function prepareField(column: Column, rule: FieldRule | undefined): Field
     tests: of("test"),
     comparisons: of("comparison"),
   };
+}
+
+/** What the rules of a field do, in their order. */
+export function effectsOf(rule: FieldRule | undefined, bare: Column): NamedEffect[] {
+  if (rule === undefined) return [];
+  return ruleNames.flatMap((name) => {
+    const effect = effectOf(name, { rule, bare });
+    return effect === null ? [] : [{ ...effect, name }];
+  });
 }
 
 /** Limits are for the column itself to check, in the end. */

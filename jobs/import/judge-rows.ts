@@ -14,6 +14,7 @@ import { newKey } from "../../core/writes/record.ts";
 import { type Scalar, sourceOf } from "../../core/statement.ts";
 import { findRows, type Key, keyText, scalarOf } from "./find-rows.ts";
 import { createNames } from "./lookups.ts";
+import type { RowFault } from "./row-fault.ts";
 
 export interface FileRow {
   readonly rowIndex: number;
@@ -25,7 +26,7 @@ export type Verdict =
   | ChangedRow
   /** The record is there, and the strategy leaves it alone. */
   | { readonly kind: "skip" }
-  | { readonly kind: "invalid"; readonly messages: readonly string[] };
+  | { readonly kind: "invalid"; readonly faults: readonly RowFault[] };
 
 export interface NewRow {
   readonly kind: "new";
@@ -55,7 +56,7 @@ interface Case {
   readonly body: Record<string, unknown>;
   /** Fields whose cell is empty. */
   readonly empty: Column[];
-  readonly messages: string[];
+  readonly faults: RowFault[];
   /** Names of fields about which something is said already. */
   readonly faulty: string[];
   /** Null where the row has none, or a faulty one. */
@@ -73,8 +74,11 @@ export function createJudge(options: JudgeOptions) {
   const labels = new Map(columns.map(({ column, heading }) => [column.name, heading]));
   /** Its copies share one shape, which an object that grows field by field does not. */
   const blank = Object.fromEntries(columns.map(({ column }) => [column.name, undefined]));
-  const said = ({ name }: Pick<Column, "name">, message: string): string =>
-    `${labels.get(name) ?? name}: ${message}`;
+  const places = new Map(columns.map(({ column, place }) => [column.name, place]));
+  const said = ({ name }: Pick<Column, "name">, message: string): RowFault => ({
+    text: `${labels.get(name) ?? name}: ${message}`,
+    place: places.get(name) ?? null,
+  });
 
   async function learnNames(queries: Queries, rows: readonly FileRow[]): Promise<void> {
     for (const { lookup, place } of columns) {
@@ -89,7 +93,7 @@ export function createJudge(options: JudgeOptions) {
       row,
       body: { ...blank },
       empty: [],
-      messages: [],
+      faults: [],
       faulty: [],
       key: null,
     };
@@ -104,7 +108,7 @@ export function createJudge(options: JudgeOptions) {
     const cell = one.row.values[place] ?? null;
     if (typeof cell === "object" && cell !== null)
       return addFault(one, column, `the cell has no value: ${cell.error}`);
-    const value = fieldValue(lookup ? lookup.name : column, cell, plan.words.get(column));
+    const value = fieldValue(lookup ? lookup.name : column, cell, plan.words.get(column)?.meanings);
     if (value === undefined || (lookup && String(value).trim() === "")) one.empty.push(column);
     else if (!lookup) one.body[column.name] = value;
     else {
@@ -116,8 +120,8 @@ export function createJudge(options: JudgeOptions) {
   }
 
   /** What the rules would say of the field besides is no news. */
-  function addFault({ messages, faulty }: Case, column: Column, message: string): void {
-    messages.push(said(column, message));
+  function addFault({ faults, faulty }: Case, column: Column, message: string): void {
+    faults.push(said(column, message));
     faulty.push(column.name);
   }
 
@@ -139,51 +143,51 @@ export function createJudge(options: JudgeOptions) {
     return key.length === upsertKeys.size && !checked.errors ? key : null;
   }
 
-  function addErrors({ messages, faulty }: Case, errors: FieldErrors | null): void {
+  function addErrors({ faults, faulty }: Case, errors: FieldErrors | null): void {
     for (const [name, texts] of Object.entries(errors ?? {})) {
       if (faulty.includes(name)) continue;
       for (const text of texts) {
-        const message = said({ name }, text);
-        if (!messages.includes(message)) messages.push(message);
+        const fault = said({ name }, text);
+        if (!faults.some((other) => other.text === fault.text)) faults.push(fault);
       }
     }
   }
 
   /** False, and a message, when an earlier row of the file has the key. */
-  function isFirst({ row, messages }: Case, text: string): boolean {
+  function isFirst({ row, faults }: Case, text: string): boolean {
     const first = seen.get(text);
     if (first === undefined) {
       seen.set(text, row.rowIndex);
       return true;
     }
     if (first === row.rowIndex) return true;
-    messages.push(said(firstKey!, `stands in row ${first} already`));
+    faults.push(said(firstKey!, `stands in row ${first} already`));
     return false;
   }
 
   function verdictOf(one: Case, found: readonly Scalar[], isForeign: boolean): Verdict {
-    const { messages, key } = one;
+    const { faults, key } = one;
     if (firstKey === undefined) return newOf(one);
     if (key === null || !isFirst(one, keyText(key))) return invalidOf(one);
     if (isForeign) {
-      messages.push(said(firstKey, "is taken already"));
+      faults.push(said(firstKey, "is taken already"));
       return invalidOf(one);
     }
     if (found.length === 0) return newOf(one);
-    if (found.length > 1) messages.push(said(firstKey, "several records have it"));
+    if (found.length > 1) faults.push(said(firstKey, "several records have it"));
     if (found.length > 1 || !isFirst(one, `record ${keyText(found)}`)) return invalidOf(one);
     return strategy === "update_existing" ? changeOf(one, found[0]!) : { kind: "skip" };
   }
 
   /** Which record is meant is not known, so only what is there can be checked. */
   function invalidOf(one: Case): Verdict {
-    const { body, messages } = one;
+    const { body, faults } = one;
     addErrors(one, entity.rules.check(body, "update", write.writable).errors);
-    return { kind: "invalid", messages };
+    return { kind: "invalid", faults };
   }
 
   function newOf(one: Case): Verdict {
-    const { body, messages } = one;
+    const { body, faults } = one;
     const checked = entity.rules.check(body, "create", write.writable);
     const errors: FieldErrors = {};
     const made = newKey(
@@ -193,21 +197,21 @@ export function createJudge(options: JudgeOptions) {
     );
     addErrors(one, checked.errors);
     addErrors(one, errors);
-    if (messages.length > 0) return { kind: "invalid", messages };
+    if (faults.length > 0) return { kind: "invalid", faults };
     const { values } = checked;
     if (made !== null) values.set(write.key, made);
     return { kind: "new", values, body };
   }
 
   function changeOf(one: Case, key: Scalar): Verdict {
-    const { body, empty, messages } = one;
+    const { body, empty, faults } = one;
     for (const column of empty) {
       // An empty cell empties the field, where that can be; a default is for new records.
       if (column.nullable || !column.hasDefault) body[column.name] = null;
     }
     const checked = entity.rules.check(body, "update", write.writable);
     addErrors(one, checked.errors);
-    if (messages.length > 0) return { kind: "invalid", messages };
+    if (faults.length > 0) return { kind: "invalid", faults };
     const values = new Map(checked.values);
     for (const column of upsertKeys.values()) values.delete(column);
     return { kind: "change", key, values, body };

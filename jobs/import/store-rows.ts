@@ -11,6 +11,7 @@ import { createAudit, updateAudit } from "../../core/writes/record.ts";
 import type { Scalar } from "../../core/statement.ts";
 import type { FileRow, Verdict } from "./judge-rows.ts";
 import type { RejectedRow } from "./rejected-rows.ts";
+import type { RowFault } from "./row-fault.ts";
 import { type HandledRows, storeHandled } from "./store-handled.ts";
 
 type Values = ReadonlyMap<Column, Scalar>;
@@ -110,7 +111,7 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
       const refusal = await store(tx, row, verdict).catch((error: unknown) => {
         throw refusalOf(error, [row], columns);
       });
-      if (refusal) stored.rejected.push({ values: row.values, messages: saidOf(refusal, columns) });
+      if (refusal) stored.rejected.push({ values: row.values, faults: faultsOf(refusal, columns) });
       else stored[kind === "new" ? "inserted" : "updated"] += 1;
       onRow(stored);
     }
@@ -199,10 +200,11 @@ function refusalOf(
 }
 
 /** A refusal in the words of the handler, and its fields by their headings. */
-function saidOf({ message, errors }: AppError, columns: readonly FileColumn[]): string[] {
-  const headings = new Map(columns.map(({ column, heading }) => [column.name, heading]));
-  const faults = Object.entries(errors ?? {}).map(
-    ([name, messages]) => `${headings.get(name) ?? name}: ${messages.join(", ")}`,
-  );
-  return [message, ...faults];
+function faultsOf({ message, errors }: AppError, columns: readonly FileColumn[]): RowFault[] {
+  const known = new Map(columns.map((column) => [column.column.name, column]));
+  const faults = Object.entries(errors ?? {}).map(([name, messages]) => ({
+    text: `${known.get(name)?.heading ?? name}: ${messages.join(", ")}`,
+    place: known.get(name)?.place ?? null,
+  }));
+  return [{ text: message, place: null }, ...faults];
 }
