@@ -40,7 +40,7 @@ const folders: Record<string, Folder> = {
   },
   app: { project: ["core", "app"], packages: ["hono", "@hono/zod-validator", "zod"] },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
-  "app/outbound": { project: ["core", "app/outbound"], packages: ["node:"] },
+  "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },
   // Puts the parts together too, where each request has its own.
   "app/edge": {
     project: ["core", "db", "jobs", "app", "app/stores", "app/outbound", "app/edge"],
