@@ -46,6 +46,11 @@ describe.each(types)("%s", (type) => {
       if (able) expect({ isCompared }).toEqual({ isCompared: true });
   });
 
+  test("has words for somebody who fills in a cell", () => {
+    const { words, width } = definition.cellForm(column(type));
+    expect([words, width]).toEqual([expect.stringMatching(/^[A-Z].*[^.]$/), expect.any(Number)]);
+  });
+
   test("is the type of a column on some engine", () => {
     expect(Object.values(native).filter((name) => name !== null)).not.toEqual([]);
   });

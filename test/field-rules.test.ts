@@ -53,6 +53,14 @@ describe.each(ruleNames)("%s", (name) => {
     });
   });
 
+  test("says to somebody who fills in a cell what it asks for", () => {
+    const { asks, isNeeded } = compiled.wordsOf(field);
+    if (refused === null || isNeeded || name === "nullable") return;
+    const sentence = refused.message.slice(0, 1).toUpperCase() + refused.message.slice(1);
+    expect(asks).toContain(`${sentence}.`);
+    expect(compileRules([{ ...rule, messages }]).wordsOf(field).asks).toContain("Not so.");
+  });
+
   test("changes the JSON Schema of the field where that has words for it", () => {
     const schema = compiled.schemaOf(field);
     if (taken.sent !== undefined) expect(takes(schema, taken.sent)).toBe(true);

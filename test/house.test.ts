@@ -60,7 +60,7 @@ const folders: Record<string, Folder> = {
   },
   "app/http": { project: ["core", "app/http"], packages: ["hono", "@hono/zod-validator", "zod"] },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
-  "app/outbound": { project: ["core", "app/outbound"], packages: ["node:"] },
+  "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },
 };
 
 /** Its files put the parts together: each may import everything, and nothing else may import them. */

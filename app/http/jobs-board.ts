@@ -2,9 +2,11 @@
  * `/jobs-board`: what an operator sees of the jobs in a browser, with the token of JOBS_BOARD_TOKEN. Nothing can be changed there, so only GET
  * passes, whatever else the board knows. The board itself (`start/open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
  */
-import type { Context, Hono } from "hono";
+import { zValidator } from "@hono/zod-validator";
+import type { Hono } from "hono";
 import { auth } from "hono/utils/basic-auth";
 import { timingSafeEqual } from "hono/utils/buffer";
+import { z } from "zod";
 import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Clock } from "../../core/values/clock.ts";
@@ -34,25 +36,40 @@ const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 export function mountJobsBoard(app: Hono, { board, ...deps }: MountOptions): void {
-  const handle = inExchange(deps, showTo(board, deps.now));
-  app.all(basePath, handle);
-  app.all(`${basePath}/*`, handle);
+  const refuse = inExchange(deps, unauthorized(deps.now));
+  const enter = zValidator("header", operatorHeaders(board.token), ({ success }, c) =>
+    success ? undefined : refuse(c),
+  );
+  const show = inExchange(deps, showBoard(board));
+  app.all(basePath, enter, show);
+  app.all(`${basePath}/*`, enter, show);
 }
 
 interface MountOptions extends ExchangeDeps {
   readonly board: JobsBoard;
 }
 
-function showTo({ token, open }: JobsBoard, now: Clock): Handle {
+/**
+ * The headers that an operator sends. Only here does a validator of Hono look at a request: what actions take depends on the configuration,
+ * and their bodies are read within limits, and without losing digits, before anybody looks at them.
+ */
+const operatorHeaders = (token: string) =>
+  z.object({ authorization: z.string().refine((sent) => isOperator(sent, token)) });
+
+function unauthorized(now: Clock): Handle {
+  const message = `Give the user ${user} and the token of JOBS_BOARD_TOKEN as password, or the token as Bearer`;
+  return (_c, exchange) =>
+    json(
+      exchange,
+      401,
+      { success: false, error: "Unauthorized", message, timestamp: now() },
+      { "WWW-Authenticate": 'Basic realm="Jobs", charset="UTF-8"' },
+    );
+}
+
+function showBoard({ open }: JobsBoard): Handle {
   let opening: Promise<ShowBoard> | null = null;
   return async (c, exchange) => {
-    if (!(await isOperator(c, token))) {
-      const message = `Give the user ${user} and the token of JOBS_BOARD_TOKEN as password, or the token as Bearer`;
-      const body = { success: false, error: "Unauthorized", message, timestamp: now() };
-      return json(exchange, 401, body, {
-        "WWW-Authenticate": 'Basic realm="Jobs", charset="UTF-8"',
-      });
-    }
     if (c.req.method !== "GET" && c.req.method !== "HEAD")
       throw new AppError("methodNotAllowed", "Jobs can be looked at here, and not changed", {
         allow: ["GET"],
@@ -66,10 +83,10 @@ function showTo({ token, open }: JobsBoard, now: Clock): Handle {
   };
 }
 
-async function isOperator({ req }: Context, token: string): Promise<boolean> {
-  const bearer = /^Bearer +(\S+)$/i.exec(req.header("Authorization") ?? "")?.[1];
+async function isOperator(authorization: string, token: string): Promise<boolean> {
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (bearer !== undefined) return timingSafeEqual(bearer, token);
-  const basic = auth(req.raw);
+  const basic = auth(new Request("http://localhost/", { headers: { authorization } }));
   return timingSafeEqual(`${basic?.username}:${basic?.password}`, `${user}:${token}`);
 }
 

@@ -1,6 +1,11 @@
 /**
  * Reads a multipart body with one file in it, while it arrives: nothing is held but the piece that came last. Called by `app/http/routes.ts`
- * for actions that take an upload. Runtimes' own `formData()` would hold the whole file in memory first.
+ * for actions that take an upload.
+ *
+ * No library does it (November 2026): the runtimes' own `formData()` and @remix-run/multipart-parser hold the whole file in memory first.
+ * @fastify/busboy reads without any limit what stands before the first part, in a part's headers and behind the last one, ignores a part
+ * without a name, and speaks Node's streams alone, so what would be left for us to count and to bridge is more than this file. busboy
+ * itself had its last release in 2024.
  */
 import type { Upload } from "../../core/calls/action.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
@@ -113,7 +118,7 @@ class Pieces {
   /** Whether these bytes come next; then they are taken. */
   async startsWith(bytes: Uint8Array): Promise<boolean> {
     while (this.rest.length < bytes.length) await this.more();
-    if (!isAt(this.rest, bytes, 0)) return false;
+    if (!isStart(this.rest, bytes)) return false;
     this.take(0, bytes.length);
     return true;
   }
@@ -159,15 +164,12 @@ class Pieces {
   }
 }
 
-/** -1 when the bytes do not hold the mark. */
-function indexOf(bytes: Uint8Array, mark: Uint8Array): number {
-  const first = mark[0]!;
-  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    if (at + mark.length > bytes.length) return -1;
-    if (isAt(bytes, mark, at)) return at;
-  }
-  return -1;
-}
+/**
+ * -1 when the bytes do not hold the mark. The search of `Buffer`, which every runtime has, does not slow down where the bytes look like the
+ * beginning of the mark again and again; a loop here took half a second for 9 MB of line ends.
+ */
+const indexOf = ({ buffer, byteOffset, byteLength }: Uint8Array, mark: Uint8Array): number =>
+  Buffer.from(buffer, byteOffset, byteLength).indexOf(mark);
 
-const isAt = (bytes: Uint8Array, mark: Uint8Array, at: number): boolean =>
-  mark.every((byte, index) => bytes[at + index] === byte);
+const isStart = (bytes: Uint8Array, start: Uint8Array): boolean =>
+  start.every((byte, at) => bytes[at] === byte);

@@ -1,6 +1,7 @@
-/** import-template: an empty workbook with the headings that an import into the entity understands. */
+/** import-template: an empty workbook with the headings that an import into the entity understands, which tells whoever fills it in what to write. */
 import { type AnsweredFile, defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
+import { readGuide } from "../jobs/import-guide.ts";
 import { workbookMediaType } from "../jobs/job-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 
@@ -18,8 +19,9 @@ export const importTemplate = defineAction<ImportPlan>({
   input: () => closedObject({}),
   answer: () => ({ status: 200, mediaTypes: [workbookMediaType] }),
 
-  async run({ entity, jobs }, { template }) {
-    const bytes = await jobs.workbooks.blank(entity.name, template);
+  async run({ entity, jobs, session }, plan) {
+    const columns = await readGuide(session, { plan, rules: entity.rules }, plan.template);
+    const bytes = await jobs.workbooks.blank(entity.name, columns);
     return { status: 200, body: {}, file: fileOf(`${entity.name}-import.xlsx`, bytes) };
   },
 });

@@ -1,6 +1,6 @@
 /** What import takes from a file and does with it: `importConfig`, compiled. Called by `compile.ts`. */
 import type { Column, Columns, Table } from "../values/column.ts";
-import type { ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
+import type { BooleanWords, ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
 import { headingKey } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
@@ -206,22 +206,18 @@ const commonWords: readonly (readonly [string, boolean])[] = [
 ];
 
 /** Booleans of a file are words; those that the export writes come first. */
-function wordsOf(
-  { columnFormats = {} }: Payload,
-  columns: Columns,
-): Map<Column, ReadonlyMap<string, boolean>> {
-  const words = new Map<Column, ReadonlyMap<string, boolean>>();
+function wordsOf({ columnFormats = {} }: Payload, columns: Columns): Map<Column, BooleanWords> {
+  const words = new Map<Column, BooleanWords>();
   for (const column of columns.values()) {
     if (!columnTypes[column.type].hasWords) continue;
     const format = Object.hasOwn(columnFormats, column.name) ? columnFormats[column.name] : null;
-    const own: (readonly [string, boolean])[] =
-      format?.type === "boolean"
-        ? [
-            [headingKey(format.trueLabel), true],
-            [headingKey(format.falseLabel), false],
-          ]
-        : [];
-    words.set(column, new Map([...commonWords, ...own]));
+    const [yes, no] =
+      format?.type === "boolean" ? [format.trueLabel, format.falseLabel] : ["yes", "no"];
+    const own: (readonly [string, boolean])[] = [
+      [headingKey(yes), true],
+      [headingKey(no), false],
+    ];
+    words.set(column, { meanings: new Map([...commonWords, ...own]), offered: [yes, no] });
   }
   return words;
 }

@@ -198,6 +198,14 @@ export interface ImportLookup {
   readonly isRequired: boolean;
 }
 
+/** The texts of a file that stand for true and false. */
+export interface BooleanWords {
+  /** In lower case. */
+  readonly meanings: ReadonlyMap<string, boolean>;
+  /** What a new file should say for true, and for false. */
+  readonly offered: readonly [yes: string, no: string];
+}
+
 /** What import needs. */
 export interface ImportPlan {
   readonly write: WritePlan;
@@ -214,8 +222,8 @@ export interface ImportPlan {
   readonly strategy: "update_existing" | "insert_only" | "skip_existing";
   /** Fields that every row must fill. */
   readonly required: readonly Column[];
-  /** By column, in lower case: texts that stand for true and false. */
-  readonly words: ReadonlyMap<Column, ReadonlyMap<string, boolean>>;
+  /** Texts that stand for true and false, by column. */
+  readonly words: ReadonlyMap<Column, BooleanWords>;
   readonly fileBytesMax: number;
   /** Rows that import-upload shows. */
   readonly previewRows: number;

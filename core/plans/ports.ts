@@ -249,8 +249,29 @@ export interface Workbooks {
    * or takes too long, and with `notFound` when it is gone.
    */
   inspect(key: string, options: { rows: number; bytesMax: number }): Promise<WorkbookSketch>;
-  /** The bytes of a workbook with headings and no rows. */
-  blank(sheetName: string, headings: readonly string[]): Promise<Uint8Array<ArrayBuffer>>;
+  /** The bytes of a workbook with headings and no rows. Where there are no threads it is without notes, lists and formats. */
+  blank(sheetName: string, columns: readonly GuidedColumn[]): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** A column of a workbook that a person is to fill in, as plain data. */
+export interface GuidedColumn {
+  readonly heading: string;
+  /** What a cell may hold, in plain words; null = nothing is known of the column. */
+  readonly note: string | null;
+  /** Every row needs a value. */
+  readonly isRequired: boolean;
+  /** The number format of its cells, as Excel writes it; null = Excel's own. */
+  readonly format: string | null;
+  /** Characters of a usual value; null = its values say it. */
+  readonly width: number | null;
+  readonly choices: Choices | null;
+}
+
+/** Values that the cells of a column offer in a list; at least one. */
+export interface Choices {
+  readonly values: readonly (string | number)[];
+  /** True: there are no others. False: a cell may hold another one, which its program asks about. */
+  readonly isComplete: boolean;
 }
 
 export type JobKind = "export" | "preview" | "commit";

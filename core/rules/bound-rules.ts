@@ -77,6 +77,7 @@ function boundTest(
     return numberTest(message, (digits) => holds(compareDecimals(digits, bound)));
   return {
     step: "test",
+    message,
     fault: (typed) => (holds(compareMoments(momentOf(typed), bound)) ? null : message),
   };
 }

@@ -12,6 +12,7 @@ import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { momentOf } from "../values/formats.ts";
 import { fieldSchema } from "./field-schema.ts";
+import { type FieldWords, fieldWords } from "./field-words.ts";
 import { prepareField, type Field } from "./field.ts";
 import type { FieldRule, MessageName } from "./rule-definition.ts";
 
@@ -32,6 +33,8 @@ export interface Rules {
   schemaOf(column: Column): JsonSchema;
   /** The same of all these columns, by name. */
   schemasOf(columns: Columns): Record<string, JsonSchema>;
+  /** What a person is told of the column's cells. */
+  wordsOf(column: Column): FieldWords;
   /** Names of those that a body must hold to create a record. */
   neededOf(columns: Columns): string[];
 }
@@ -58,6 +61,7 @@ export function compileRules(
     schemaOf,
     schemasOf: (columns) =>
       Object.fromEntries([...columns].map(([name, column]) => [name, schemaOf(column)])),
+    wordsOf: (column) => fieldWords(column, byName.get(column.name)),
     neededOf: (columns) =>
       fieldsOf(columns).flatMap(({ column, isNeeded, default: byDefault }) =>
         isNeeded && byDefault === undefined ? [column.name] : [],

@@ -4,9 +4,9 @@ import { effectOf, ruleNames } from "./field-rules.ts";
 import type { Effect, FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
 
 /** An effect of one step, with the rule that it is of. */
-type EffectOf<Step extends Effect["step"]> = Extract<Effect, { step: Step }> & {
-  readonly name: RuleName;
-};
+type EffectOf<Step extends Effect["step"]> = Extract<NamedEffect, { step: Step }>;
+
+export type NamedEffect = Effect & { readonly name: RuleName };
 
 export interface Field {
   readonly column: Column;
@@ -45,7 +45,8 @@ export function prepareField(column: Column, rule: FieldRule | undefined): Field
   };
 }
 
-const effectsOf = (context: RuleContext): (Effect & { readonly name: RuleName })[] =>
+/** What the rules of a field do, in their order. */
+export const effectsOf = (context: RuleContext): NamedEffect[] =>
   ruleNames.flatMap((name) => {
     const effect = effectOf(name, context);
     return effect === null ? [] : { ...effect, name };

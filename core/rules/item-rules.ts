@@ -5,6 +5,7 @@ import { type Effect, isAbove, noFault, type RuleDefinition } from "./rule-defin
 
 const testOf = (message: string, holds: (items: unknown[]) => boolean): Effect => ({
   step: "test",
+  message,
   fault(_typed, sent) {
     if (!Array.isArray(sent)) return "must be an array";
     return holds(sent) ? null : message;

@@ -14,6 +14,7 @@ import {
 /** A test of the value's digits; what is no number is refused as such. */
 export const numberTest = (message: string, holds: (digits: string) => boolean): Effect => ({
   step: "test",
+  message,
   fault(typed) {
     const digits = decimalOf(typed);
     if (digits === null) return "must be a number";

@@ -85,10 +85,18 @@ export type Effect =
       readonly message: string;
       readonly refuses: (value: null | "") => boolean;
     }
-  /** Looks at the value as it was sent: what is wrong, or null. */
-  | { readonly step: "form"; readonly fault: (sent: unknown) => string | null }
-  /** Looks at the value in the form of its type (never null), and as it was sent. */
-  | { readonly step: "test"; readonly fault: (typed: Scalar, sent: unknown) => string | null }
+  /** Looks at the value as it was sent: what is wrong, or null. `message`: what it asks for of a value that is of its type. */
+  | {
+      readonly step: "form";
+      readonly message: string;
+      readonly fault: (sent: unknown) => string | null;
+    }
+  /** Looks at the value in the form of its type (never null), and as it was sent. `message`: as above. */
+  | {
+      readonly step: "test";
+      readonly message: string;
+      readonly fault: (typed: Scalar, sent: unknown) => string | null;
+    }
   /**
    * Compares fields: `bound` names another one, or is a date or `now`. Both sides are texts that sort by time, and a field
    * without a value is not compared.

@@ -14,6 +14,7 @@ import {
 
 const testOf = (message: string, holds: (text: string) => boolean): Effect => ({
   step: "test",
+  message,
   fault: (typed) => (holds(String(typed)) ? null : message),
 });
 

@@ -97,7 +97,7 @@ function membership(members: readonly Json[], { bare }: RuleContext): Effect {
     typeof member === "string" ? member : JSON.stringify(member),
   );
   const message = `must be one of: ${names.join(", ")}`;
-  return { step: "test", fault: (typed) => (allowed.has(typed) ? null : message) };
+  return { step: "test", message, fault: (typed) => (allowed.has(typed) ? null : message) };
 }
 
 export const strict: RuleDefinition<boolean> = {
@@ -109,7 +109,7 @@ export const strict: RuleDefinition<boolean> = {
     const form = columnTypes[bare.type].strict;
     if (!isStrict || form === null) return null;
     const message = `must be ${form.expected}`;
-    return { step: "form", fault: (sent) => (form.holds(sent) ? null : message) };
+    return { step: "form", message, fault: (sent) => (form.holds(sent) ? null : message) };
   },
   keywords(isStrict, { bare }) {
     const form = columnTypes[bare.type].strict;

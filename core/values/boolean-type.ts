@@ -28,6 +28,7 @@ export const booleanType: TypeDefinition = {
   bounds: "number",
   fromOther: asItIs,
   fromCell: trimmedCell(asItIs),
+  cellForm: () => ({ words: "Yes or no", format: null, width: 8 }),
   hasWords: true,
   fromFilter: asItIs,
   exportedAs: "boolean",

@@ -23,6 +23,7 @@ export const bytesType: TypeDefinition = {
   bounds: "number",
   fromOther: asItIs,
   fromCell: trimmedCell(asItIs),
+  cellForm: () => ({ words: "Bytes as base64", format: null, width: 20 }),
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: null,

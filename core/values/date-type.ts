@@ -27,6 +27,7 @@ export const dateType: TypeDefinition = {
   bounds: "date",
   fromOther: asItIs,
   fromCell: trimmedCell(dateOfCell),
+  cellForm: () => ({ words: "Date, such as 2026-10-31", format: "yyyy-mm-dd", width: 12 }),
   hasWords: false,
   // Pickers send an instant for a day.
   fromFilter: (text) => partsOf(text)?.day ?? text,

@@ -17,6 +17,7 @@ import {
   type Accepted,
   accepted,
   asItIs,
+  type CellForm,
   type Decimals,
   type FilledCell,
   refused,
@@ -40,6 +41,7 @@ export const decimalType: TypeDefinition = {
   bounds: "number",
   fromOther: asItIs,
   fromCell: trimmedCell(withinScale),
+  cellForm: decimalForm,
   hasWords: false,
   fromFilter: typedNumber,
   exportedAs: "number",
@@ -96,6 +98,22 @@ function shownSchema(column: Column, decimals: Decimals): JsonSchema {
     ? { type: "number" }
     : { type: ["number", "string"], pattern: decimalText };
   return { ...form, ...boundsOf(rangeOf(column)) };
+}
+
+/** Digits behind the point that a format shows; of more, each value shows its own. */
+const shownScaleMax = 4;
+
+function decimalForm({ precision, scale }: Column): CellForm {
+  if (scale === null) return { words: "Number", format: null, width: 14 };
+  const isShown = scale > 0 && scale <= shownScaleMax;
+  return {
+    words:
+      precision === null
+        ? `Number of at most ${scale} digits behind the point`
+        : `Number of at most ${precision - scale} digits before the point and ${scale} behind it`,
+    format: isShown ? `#,##0.${"0".repeat(scale)}` : null,
+    width: 14,
+  };
 }
 
 /** Excel counts with fifteen digits and stores seventeen: 0.1 + 0.2 is 0.30000000000000004 in the file. */

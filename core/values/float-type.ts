@@ -27,6 +27,7 @@ export const floatType: TypeDefinition = {
   bounds: "number",
   fromOther: asItIs,
   fromCell: trimmedCell(asItIs),
+  cellForm: () => ({ words: "Number", format: null, width: 12 }),
   hasWords: false,
   fromFilter: typedNumber,
   exportedAs: "number",

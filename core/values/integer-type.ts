@@ -7,6 +7,7 @@ import {
   type Accepted,
   accepted,
   asItIs,
+  type CellForm,
   type Decimals,
   isAboveByNature,
   refused,
@@ -29,6 +30,7 @@ export const integerType: TypeDefinition = {
   // A boolean of a rule is stored as 1 or 0.
   fromOther: (sent, typed) => (typeof typed === "boolean" ? Number(typed) : sent),
   fromCell: trimmedCell(asItIs),
+  cellForm: wholeNumberForm,
   hasWords: false,
   fromFilter: typedNumber,
   exportedAs: "number",
@@ -85,6 +87,12 @@ function wholeNumber(value: unknown): bigint | null {
 
 function rangeOf({ range }: Column): { min: string; max: string } | null {
   return range && { min: String(range.min), max: String(range.max) };
+}
+
+function wholeNumberForm(column: Column): CellForm {
+  const { range } = column;
+  const limits = range !== null && isSafe(column) ? ` from ${range.min} to ${range.max}` : "";
+  return { words: `Whole number${limits}`, format: null, width: 12 };
 }
 
 const isSafe = ({ range }: Column): boolean =>

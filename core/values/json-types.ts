@@ -25,6 +25,7 @@ export const jsonType: TypeDefinition = {
   bounds: "number",
   fromOther: asItIs,
   fromCell: trimmedCell(jsonOfCell),
+  cellForm: () => ({ words: "JSON", format: null, width: 20 }),
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: null,
@@ -53,6 +54,7 @@ export const arrayType: TypeDefinition = {
     Array.isArray(value) ? acceptJson(value) : refused("must be an array"),
   shownSchema: () => ({ type: "array" }),
   acceptedSchema: () => ({ type: "array" }),
+  cellForm: () => ({ words: 'List as JSON, such as ["a", "b"]', format: null, width: 20 }),
   ruleNames: ["array"],
 };
 

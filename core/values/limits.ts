@@ -204,6 +204,10 @@ export const limits = {
   shownRowsLengthMax: 4 * 1024 ** 2,
   /** Rows with errors that import-status lists; import-errors has them all. */
   importErrorsMax: 1_000,
+  /** Names that a template offers in a list; a lookup with more has none. */
+  importChoicesMax: 100,
+  /** Rows that import-errors marks where they are wrong; a file with more of them has its last column alone. */
+  importMarkedRowsMax: 1_000,
   /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
   importHandlersMs: 15_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */

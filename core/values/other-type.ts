@@ -3,6 +3,7 @@ import {
   accepted,
   asItIs,
   isAboveByNature,
+  textFormat,
   textOfShown,
   type TypeDefinition,
 } from "./type-definition.ts";
@@ -23,6 +24,11 @@ export const otherType: TypeDefinition = {
   bounds: "number",
   fromOther: textOfOther,
   fromCell: textOfCell,
+  cellForm: () => ({
+    words: "Text in the form that the database writes",
+    format: textFormat,
+    width: 20,
+  }),
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: null,

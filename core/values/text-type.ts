@@ -8,9 +8,11 @@ import {
   type Accepted,
   accepted,
   asItIs,
+  type CellForm,
   type FilledCell,
   isAboveByNature,
   refused,
+  textFormat,
   textOfShown,
   type TypeDefinition,
 } from "./type-definition.ts";
@@ -30,6 +32,7 @@ export const textType: TypeDefinition = {
   bounds: "number",
   fromOther: textOfOther,
   fromCell: textOfCell,
+  cellForm: textForm,
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: "text",
@@ -89,6 +92,21 @@ export function textOfCell(cell: FilledCell): FilledCell {
   if (typeof cell === "boolean") return cell ? "TRUE" : "FALSE";
   return typeof cell === "number" ? digitsOf(cell) : cell;
 }
+
+function textForm({ lengthMax, bytesMax, labels }: Column): CellForm {
+  const width = Math.min(lengthMax ?? bytesMax ?? usualTextLength, usualTextLength);
+  const words =
+    labels !== null
+      ? `One of: ${labels.join(", ")}`
+      : lengthMax !== null
+        ? `Text of at most ${lengthMax} characters`
+        : bytesMax !== null
+          ? `Text of at most ${bytesMax} bytes`
+          : "Text";
+  return { words, format: textFormat, width };
+}
+
+const usualTextLength = 24;
 
 /** All digits of a whole number; others may have an exponent, which no text column takes. */
 const digitsOf = (value: number): string =>

@@ -25,6 +25,7 @@ export const timeType: TypeDefinition = {
   bounds: "time",
   fromOther: asItIs,
   fromCell: trimmedCell(asItIs),
+  cellForm: () => ({ words: "Time of day, such as 08:15:00", format: "hh:mm:ss", width: 10 }),
   hasWords: false,
   // Pickers send an instant for a time of day.
   fromFilter: (text) => partsOf(text)?.time ?? text,

@@ -28,6 +28,11 @@ export const timestampType: TypeDefinition = {
   bounds: "date",
   fromOther: asItIs,
   fromCell: trimmedCell(asItIs),
+  cellForm: () => ({
+    words: "Date and time in UTC, such as 2026-10-31 08:15:00",
+    format: "yyyy-mm-dd hh:mm:ss",
+    width: 20,
+  }),
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: "datetime",

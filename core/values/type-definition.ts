@@ -35,6 +35,19 @@ export interface Arithmetic {
   readonly fromDigits: (digits: string) => Scalar;
 }
 
+/** The cells of a spreadsheet in which a person writes values of a column. */
+export interface CellForm {
+  /** What a cell is to hold, as the beginning of a sentence: `Whole number from 0 to 255`. */
+  readonly words: string;
+  /** Their number format, as Excel writes it: it keeps what is typed, and shows it as people do. Null: Excel decides. */
+  readonly format: string | null;
+  /** Characters of a usual value. */
+  readonly width: number;
+}
+
+/** The format of cells that keep a text as it is typed, with the zeros at its beginning. */
+export const textFormat = "@";
+
 /** What the constraint `strict` takes of a type that also takes other forms. */
 export interface StrictForm {
   readonly jsonType: "string" | "number" | "boolean";
@@ -63,6 +76,8 @@ export interface TypeDefinition {
   readonly fromOther: (sent: unknown, typed: Scalar) => unknown;
   /** The value that a cell of a spreadsheet stands for, for the rules to judge; undefined = the cell is empty. */
   readonly fromCell: (cell: FilledCell, column: Column) => unknown;
+  /** What a template of an import says of its cells. */
+  readonly cellForm: (column: Column) => CellForm;
   /** In spreadsheets its values are words: yes, no, and those that the export writes. */
   readonly hasWords: boolean;
   /** A text from a grid's filter, as `accept` takes it: pickers send other forms, and a person may still be typing. */

@@ -1,13 +1,11 @@
-/** The bytes of a workbook with headings and no rows. Called by both kinds of `Workbooks`. */
+/** The bytes of a workbook with headings and no rows, and nothing more. For runtimes without threads: exceljs is too large for them. */
+import type { Workbooks } from "../../core/plans/ports.ts";
 import { createTable } from "../workbook/create-table.ts";
 
-export async function blankWorkbook(
-  sheetName: string,
-  headings: readonly string[],
-): Promise<Uint8Array<ArrayBuffer>> {
-  const columns = headings.map((heading) => ({ heading }));
-  const table = createTable("xlsx", { sheetName, columns });
+export const blankWorkbook: Workbooks["blank"] = async (sheetName, columns) => {
+  const plain = columns.map(({ heading }) => ({ heading }));
+  const table = createTable("xlsx", { sheetName, columns: plain });
   const pieces: Uint8Array[] = [];
   for await (const piece of table.write([])) pieces.push(piece);
   return new Uint8Array(Buffer.concat(pieces));
-}
+};

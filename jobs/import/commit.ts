@@ -2,7 +2,6 @@
  * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
  * again, one transaction counts: the others wait at the ledger, and find what the first one left.
  */
-import type { ImportPlan } from "../../core/plans/entity.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { claimJob, findJobResult, storeJobResult } from "../../core/jobs/job-ledger.ts";
 import { past } from "../../core/callers/scoped-session.ts";
@@ -14,6 +13,7 @@ import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
 import type { FileRow } from "./row-batches.ts";
+import { textsOf } from "./row-fault.ts";
 import type { Verdict } from "./row-verdict.ts";
 import { storeRows } from "./store-rows.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
@@ -104,16 +104,13 @@ interface Storing {
 
 async function storeAll(tx: Transaction, storing: Storing): Promise<CommitResult> {
   const { run, context, uploaded } = storing;
-  const { files, project, entity, newId } = context;
+  const { files, project, newId } = context;
   const key = `uploads/${project.name}/${run.job.id}.${newId()}.xlsx`;
-  const rejected = openRejectedRows(
-    { files, key },
-    { sheetName: entity.name, headings: uploaded.headings },
-  );
+  const rejected = openRejectedRows({ files, key }, { context, uploaded });
   try {
     const counts = await storeBatches(tx, storing, rejected);
     // Before the COMMIT: a result that names the file must not be without it.
-    await rejected.finish();
+    await rejected.finish(tx);
     return { counts, rejected: key };
   } catch (error) {
     await rejected.abandon();
@@ -154,7 +151,7 @@ async function storeBatches(
     await rejected.add(refused);
     if (plan.strategy === "insert_only") {
       counts.failed += left.length;
-      await rejected.add(left.map((row) => existing(row, plan)));
+      await rejected.add(left.map((row) => existing(row, uploaded)));
     } else {
       counts.skipped += left.length;
     }
@@ -164,15 +161,18 @@ async function storeBatches(
   return counts;
 }
 
-function existing({ values }: FileRow, { upsertKeys }: ImportPlan): RejectedRow {
-  return { values, messages: [`A record with this ${[...upsertKeys.keys()].join(", ")} exists`] };
+function existing({ values }: FileRow, { plan, columns }: UploadedRows): RejectedRow {
+  const keys = [...plan.upsertKeys.keys()];
+  const text = `A record with this ${keys.join(", ")} exists`;
+  const place = columns.find(({ column }) => column.name === keys[0])?.place ?? null;
+  return { values, faults: [{ text, place }] };
 }
 
 /** What the preview found was true then; the database may have changed since. */
 function refuseInvalid(rows: readonly FileRow[], verdicts: readonly Verdict[]): void {
   for (const [at, verdict] of verdicts.entries()) {
     if (verdict.kind !== "invalid") continue;
-    const messages = verdict.messages.join("; ");
+    const messages = textsOf(verdict.faults).join("; ");
     throw new AppError(
       "validationFailed",
       `Nothing was stored: row ${rows[at]!.rowIndex} is no longer valid (${messages})`,

@@ -8,8 +8,9 @@ import type { Json } from "../../core/values/json.ts";
 import type { Run } from "../../core/plans/ports.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
-import { openRejectedRows } from "./rejected-rows.ts";
+import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
 import type { FileRow } from "./row-batches.ts";
+import { textsOf } from "./row-fault.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
 /** What a completed preview says of itself. */
@@ -29,16 +30,13 @@ type Summary = { valid: number; invalid: number; skip: number };
 /** Rejects with `invalidFile` and `notFound`. */
 export function previewImport(run: Run, context: JobContext): Promise<PreviewResult> {
   return withUploadedRows(run, context, async (uploaded) => {
-    const { project, entity, files } = context;
+    const { project, files, session } = context;
     const key = `uploads/${project.name}/${run.job.id}.${run.id}`;
-    const rejected = openRejectedRows(
-      { files, key: `${key}.xlsx` },
-      { sheetName: entity.name, headings: uploaded.headings },
-    );
+    const rejected = openRejectedRows({ files, key: `${key}.xlsx` }, { context, uploaded });
     try {
       const list = createErrorList(uploaded.headings);
       const summary = await judgeAll(run, context, { uploaded, rejected, list });
-      await rejected.finish();
+      await rejected.finish(session);
       const text = JSON.stringify({ errors: list.errors, summary });
       await files.write(`${key}.json`, [new TextEncoder().encode(text)]);
       return {
@@ -56,7 +54,7 @@ export function previewImport(run: Run, context: JobContext): Promise<PreviewRes
 
 interface Judging {
   readonly uploaded: UploadedRows;
-  readonly rejected: ReturnType<typeof openRejectedRows>;
+  readonly rejected: RejectedRows;
   readonly list: ReturnType<typeof createErrorList>;
 }
 
@@ -73,15 +71,15 @@ async function judgeAll(
   for await (const rows of uploaded.batches()) {
     run.signal.throwIfAborted();
     const verdicts = await judge(session, rows);
-    const faulty: { values: FileRow["values"]; messages: readonly string[] }[] = [];
+    const faulty: RejectedRow[] = [];
     for (const [at, verdict] of verdicts.entries()) {
       const row = rows[at]!;
       if (verdict.kind === "skip") summary.skip += 1;
       else if (verdict.kind !== "invalid") summary.valid += 1;
       else {
         summary.invalid += 1;
-        list.add(row, verdict.messages);
-        faulty.push({ values: row.values, messages: verdict.messages });
+        list.add(row, textsOf(verdict.faults));
+        faulty.push({ values: row.values, faults: verdict.faults });
       }
     }
     await rejected.add(faulty);

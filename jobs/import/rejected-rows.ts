@@ -1,68 +1,101 @@
-/** The rows that a job rejects, as a workbook with a column that says why; it grows while the job runs. Called by `preview.ts` and `commit.ts`. */
-import { shownCell } from "../../core/jobs/import-columns.ts";
-import type { Json } from "../../core/values/json.ts";
+/**
+ * The rows that a job rejects, as a workbook with a column that says why. While they are few they are kept, and the file marks the cells
+ * that are wrong and says in notes what they may hold; from `limits.importMarkedRowsMax` on the file grows while the job runs, without
+ * marks. Called by `preview.ts` and `commit.ts`.
+ */
+import type { ReadQueries } from "../../core/callers/session.ts";
+import { readGuide } from "../../core/jobs/import-guide.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Cell, Files } from "../../core/plans/ports.ts";
-import { createTable } from "../workbook/create-table.ts";
-import type { Batch } from "../workbook/table-column.ts";
+import type { JobContext } from "../job/job-context.ts";
+import type { TableOptions } from "../workbook/table-column.ts";
+import { openRowFile, type RowFile } from "./row-file.ts";
+import { type RowFault, textsOf } from "./row-fault.ts";
+import type { UploadedRows } from "./uploaded-rows.ts";
 
 /** A file that is corrected and comes back has this column still; the import ignores it. */
 const reasonHeading = "Import errors";
 
 export interface RejectedRow {
   readonly values: readonly Cell[];
-  readonly messages: readonly string[];
+  readonly faults: readonly RowFault[];
 }
 
 export interface RejectedRows {
   /** Resolves when there is room for more. */
   add(rows: readonly RejectedRow[]): Promise<void>;
-  /** Resolves when the file is there. Also without any row. */
-  finish(): Promise<void>;
+  /** Resolves when the file is there. Also without any row. `queries`: for the names that it offers. */
+  finish(queries: Pick<ReadQueries, "all">): Promise<void>;
   /** Leaves no file. */
   abandon(): Promise<void>;
 }
 
 export function openRejectedRows(
-  { files, key }: { files: Files; key: string },
-  { sheetName, headings }: { sheetName: string; headings: readonly (string | null)[] },
+  place: { readonly files: Files; readonly key: string },
+  { context: { entity }, uploaded }: { context: JobContext; uploaded: UploadedRows },
 ): RejectedRows {
-  const kept = [...headings.entries()].filter(
-    ([, heading]) => heading !== null && heading !== reasonHeading,
+  const kept = uploaded.headings.flatMap((heading, at) =>
+    heading === null || heading === reasonHeading ? [] : [{ heading, at }],
   );
-  const columns = [...kept.map(([, heading]) => heading!), reasonHeading];
-  const table = createTable("xlsx", {
-    sheetName,
-    columns: columns.map((heading) => ({ heading })),
-  });
-  const { readable, writable } = new TransformStream<Batch, Batch>();
-  const writer = writable.getWriter();
-  const written = files.write(key, table.write(readable));
-  // Whoever waits for it hears of it.
-  written.catch(() => undefined);
+  const headings = kept.map(({ heading }) => heading);
+  const table: TableOptions = {
+    sheetName: entity.name,
+    columns: [...headings, reasonHeading].map((heading) => ({ heading })),
+  };
+  const valuesOf = ({ values }: RejectedRow): (string | number | boolean | null)[] =>
+    kept.map(({ at }) => plainCell(values[at] ?? null));
+  const whyOf = ({ faults }: RejectedRow): string => textsOf(faults).join("; ");
+
+  let held: RejectedRow[] = [];
+  let lengthLeft: number = limits.shownRowsLengthMax;
+  let file: RowFile | null = null;
+
+  async function writeOn(rows: readonly RejectedRow[]): Promise<void> {
+    file ??= openRowFile(place, table);
+    if (rows.length > 0) await file.add(rows.map((row) => [...valuesOf(row), whyOf(row)]));
+  }
+
+  async function writeMarked(queries: Pick<ReadQueries, "all">): Promise<void> {
+    const { plan } = uploaded;
+    const columns = await readGuide(queries, { plan, rules: entity.rules }, headings);
+    const { writeGuided } = await import("../workbook/guided-workbook.ts");
+    const rows = held.map((row) => ({
+      values: valuesOf(row),
+      marks: new Map(kept.map(({ at }, index) => [index, marksAt(row, at)] as const)),
+      why: whyOf(row),
+    }));
+    const bytes = await writeGuided({ sheetName: table.sheetName, columns, rows, reasonHeading });
+    await place.files.write(place.key, [bytes]);
+  }
 
   return {
     async add(rows) {
-      if (rows.length === 0) return;
-      const batch = rows.map(({ values, messages }) => [
-        ...kept.map(([place]): Json => shownCell(values[place] ?? null)),
-        messages.join("; "),
-      ]);
-      await writer.write(batch).catch(async (error: unknown) => {
-        // The writer only knows that nobody reads any more, the file knows why.
-        await written;
-        throw error;
-      });
+      if (file !== null) return writeOn(rows);
+      held.push(...rows);
+      for (const row of rows) lengthLeft -= lengthOf(row);
+      if (held.length <= limits.importMarkedRowsMax && lengthLeft >= 0) return;
+      await writeOn(held);
+      held = [];
     },
-    async finish() {
-      await writer.close();
-      await written;
+    async finish(queries) {
+      if (file === null && held.length > 0) return writeMarked(queries);
+      await writeOn([]);
+      await file!.finish();
     },
     async abandon() {
-      await writer.abort(new Error("The rows are not wanted any more")).catch(() => undefined);
-      await written.then(
-        () => files.remove(key),
-        () => undefined,
-      );
+      if (file !== null) await file.abandon();
+      else await place.files.remove(place.key);
     },
   };
 }
+
+/** A cell as it goes into the new file; one with an error shows the error. */
+const plainCell = (cell: Cell): string | number | boolean | null =>
+  typeof cell === "object" && cell !== null ? cell.error : cell;
+
+const marksAt = ({ faults }: RejectedRow, at: number): string[] =>
+  textsOf(faults.filter(({ place }) => place === at));
+
+/** Characters, about. */
+const lengthOf = ({ values }: RejectedRow): number =>
+  values.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);

@@ -9,6 +9,7 @@ import { fieldValue } from "./field-value.ts";
 import type { Key } from "./find-rows.ts";
 import type { Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
+import type { RowFault } from "./row-fault.ts";
 
 /** A row while it is judged. */
 export interface Case {
@@ -17,13 +18,13 @@ export interface Case {
   readonly body: Record<string, unknown>;
   /** Fields whose cell is empty. */
   readonly empty: Column[];
-  readonly messages: string[];
+  readonly faults: RowFault[];
   /** Names of fields about which something is said already. */
   readonly faulty: string[];
   /** Values of the upsert keys as they would be stored; null where the row has none, or a faulty one. */
   key: Key | null;
-  /** Headings by the fields that they fill. */
-  readonly labels: ReadonlyMap<string, string>;
+  /** Columns of the file, by the fields that they fill. */
+  readonly fileColumns: ReadonlyMap<string, FileColumn>;
 }
 
 /** What the cells of a row are read by. */
@@ -38,12 +39,12 @@ export function createCaseReader(
   { entity, plan, columns }: CaseOptions,
   names: Pick<Names, "find">,
 ): (row: FileRow) => Case {
-  const labels = new Map(columns.map(({ column, heading }) => [column.name, heading]));
+  const fileColumns = new Map(columns.map((column) => [column.column.name, column]));
   /** Its copies share one shape, which an object that grows field by field does not. */
   const blank = Object.fromEntries(columns.map(({ column }) => [column.name, undefined]));
   return (row) => {
     const body: Record<string, unknown> = { ...blank };
-    const one: Case = { row, body, empty: [], messages: [], faulty: [], key: null, labels };
+    const one: Case = { row, body, empty: [], faults: [], faulty: [], key: null, fileColumns };
     for (const column of columns) readCell(one, column, { plan, names });
     for (const column of plan.required)
       if (one.empty.includes(column)) addFault(one, column, "is required");
@@ -60,7 +61,7 @@ function readCell(
   const cell = one.row.values[place] ?? null;
   if (typeof cell === "object" && cell !== null)
     return addFault(one, column, `the cell has no value: ${cell.error}`);
-  const value = fieldValue(lookup ? lookup.name : column, cell, plan.words.get(column));
+  const value = fieldValue(lookup ? lookup.name : column, cell, plan.words.get(column)?.meanings);
   if (value === undefined || (lookup && String(value).trim() === "")) one.empty.push(column);
   else if (!lookup) one.body[column.name] = value;
   else {
@@ -103,12 +104,13 @@ export function addFieldErrors(one: Case, errors: FieldErrors | null): void {
 
 /** Adds a message about a field, by its heading, unless it is there. */
 export function addMessage(
-  { messages, labels }: Case,
+  { faults, fileColumns }: Case,
   { name }: Pick<Column, "name">,
   text: string,
 ): void {
-  const message = `${labels.get(name) ?? name}: ${text}`;
-  if (!messages.includes(message)) messages.push(message);
+  const { heading = name, place = null } = fileColumns.get(name) ?? {};
+  const fault = { text: `${heading}: ${text}`, place };
+  if (!faults.some((other) => other.text === fault.text)) faults.push(fault);
 }
 
 function notFoundMessage(kind: "none" | "several", cell: Cell): string {

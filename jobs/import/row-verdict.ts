@@ -8,6 +8,7 @@ import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { newKey } from "../../core/records/record.ts";
 import { addFieldErrors, type Case, type CaseOptions } from "./row-case.ts";
+import type { RowFault } from "./row-fault.ts";
 
 /** What is to become of a row. */
 export type Verdict =
@@ -34,7 +35,7 @@ export interface ChangedRow extends Omit<NewRow, "kind"> {
 /** Nothing can be stored, for these reasons. */
 export interface InvalidRow {
   readonly kind: "invalid";
-  readonly messages: readonly string[];
+  readonly faults: readonly RowFault[];
 }
 
 /** What a verdict takes beside the row. */
@@ -45,12 +46,12 @@ export interface VerdictOptions extends CaseOptions {
 /** A row whose record is not known: only what is there can be checked. */
 export function invalidRow(one: Case, { entity, plan }: VerdictOptions): InvalidRow {
   addFieldErrors(one, entity.rules.check(one.body, "update", plan.write.writable).errors);
-  return { kind: "invalid", messages: one.messages };
+  return { kind: "invalid", faults: one.faults };
 }
 
 /** A row that becomes a new record, unless something is wrong with it. */
 export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewRow | InvalidRow {
-  const { body, messages } = one;
+  const { body, faults } = one;
   const { key, writable } = plan.write;
   const { values, errors } = entity.rules.check(body, "create", writable);
   const keyErrors: FieldErrors = {};
@@ -58,7 +59,7 @@ export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewR
   const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
-  if (messages.length > 0) return { kind: "invalid", messages };
+  if (faults.length > 0) return { kind: "invalid", faults };
   if (made !== null) values.set(key, made);
   return { kind: "new", values, body };
 }
@@ -69,14 +70,14 @@ export function changedRow(
   key: Scalar,
   { entity, plan }: VerdictOptions,
 ): ChangedRow | InvalidRow {
-  const { body, empty, messages } = one;
+  const { body, empty, faults } = one;
   for (const column of empty) {
     // An empty cell empties the field, where that can be; a default is for new records.
     if (column.nullable || !column.hasDefault) body[column.name] = null;
   }
   const checked = entity.rules.check(body, "update", plan.write.writable);
   addFieldErrors(one, checked.errors);
-  if (messages.length > 0) return { kind: "invalid", messages };
+  if (faults.length > 0) return { kind: "invalid", faults };
   const values = new Map(checked.values);
   for (const column of plan.upsertKeys.values()) values.delete(column);
   return { kind: "change", key, values, body };

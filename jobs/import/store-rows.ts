@@ -12,6 +12,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { Verdict } from "./row-verdict.ts";
 import type { RejectedRow } from "./rejected-rows.ts";
+import type { RowFault } from "./row-fault.ts";
 import { type HandledRows, storeHandled } from "./store-handled.ts";
 
 type Values = ReadonlyMap<Column, Scalar>;
@@ -140,10 +141,8 @@ function createHandledStore(options: StoreRowsOptions) {
       const refusal = await store(tx, row, verdict).catch((error: unknown) => {
         throw refusalOf(error, [row], columns);
       });
-      if (refusal) {
-        const messages = refusalMessages(refusal, columns);
-        stored.rejected.push({ values: row.values, messages });
-      } else stored[kind === "new" ? "inserted" : "updated"] += 1;
+      if (refusal) stored.rejected.push({ values: row.values, faults: faultsOf(refusal, columns) });
+      else stored[kind === "new" ? "inserted" : "updated"] += 1;
       onRow(stored);
     }
     return others;
@@ -218,10 +217,11 @@ function refusalOf(
 }
 
 /** A refusal in the words of the handler, and its fields by their headings. */
-function refusalMessages({ message, errors }: AppError, columns: readonly FileColumn[]): string[] {
-  const headings = new Map(columns.map(({ column, heading }) => [column.name, heading]));
-  const faults = Object.entries(errors ?? {}).map(
-    ([name, messages]) => `${headings.get(name) ?? name}: ${messages.join(", ")}`,
-  );
-  return [message, ...faults];
+function faultsOf({ message, errors }: AppError, columns: readonly FileColumn[]): RowFault[] {
+  const known = new Map(columns.map((column) => [column.column.name, column]));
+  const faults = Object.entries(errors ?? {}).map(([name, messages]) => ({
+    text: `${known.get(name)?.heading ?? name}: ${messages.join(", ")}`,
+    place: known.get(name)?.place ?? null,
+  }));
+  return [{ text: message, place: null }, ...faults];
 }

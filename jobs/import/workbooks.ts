@@ -1,11 +1,15 @@
 /**
- * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file.
+/**
+ * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file, and
+ * templates are written in one.
  */
+import type { Worker } from "node:worker_threads";
 import { invalidFile } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
 import type { Files, Workbooks, WorkbookSketch } from "../../core/plans/ports.ts";
 import { startThread } from "../thread/start-thread.ts";
-import { blankWorkbook } from "./blank-workbook.ts";
+import type { GuidedTable } from "../workbook/guided-workbook.ts";
 import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy } from "./local-copy.ts";
@@ -17,28 +21,45 @@ export function createWorkbooks(files: Files): Workbooks {
   return {
     inspect: (key, options) =>
       inTurn(() => withLocalCopy({ files, key }, (path) => inspectInThread({ path, ...options }))),
-    blank: blankWorkbook,
+    blank: (sheetName, columns) =>
+      inTurn(() => writeInThread({ sheetName, columns, rows: [], reasonHeading: null })),
   };
 }
 
-function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
-  const thread = startThread(new URL("./inspect-thread.ts", import.meta.url), {
-    data: inspection,
-    heapMb: limits.uploadThreadHeapMb,
-    hasTimeout: true,
+async function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> {
+  const thread = startBriefThread(new URL("./inspect-thread.ts", import.meta.url), inspection);
+  const tooLarge = invalidFile("The file takes too much memory to read");
+  const inspected = withReadTimeout(firstMessage<FromInspection>(thread, tooLarge));
+  const { sketch, refusal } = await inspected.finally(() => thread.terminate());
+  if (sketch) return sketch;
+  throw invalidFile(refusal);
+}
+
+function writeInThread(table: GuidedTable): Promise<Uint8Array<ArrayBuffer>> {
+  const thread = startBriefThread(new URL("./template-thread.ts", import.meta.url), table);
+  const failed = new Error("The template takes too long, or too much memory, to write");
+  const written = withTimeout(firstMessage<Uint8Array<ArrayBuffer>>(thread, failed), {
+    timeoutMs: limits.uploadReadMs,
+    onTimeout: () => {
+      throw failed;
+    },
   });
-  const sketched = new Promise<WorkbookSketch>((resolve, reject) => {
-    thread.on("message", ({ sketch, refusal }: FromInspection) => {
-      if (sketch) resolve(sketch);
-      else reject(invalidFile(refusal));
-    });
+  return written.finally(() => thread.terminate());
+}
+
+/** For a thread that a client waits for, and that the caller ends. */
+const startBriefThread = (program: URL, data: unknown): Worker =>
+  startThread(program, { data, heapMb: limits.uploadThreadHeapMb, hasTimeout: true });
+
+/** `tooLarge`: what it rejects with when the thread's memory does not suffice. */
+function firstMessage<T>(thread: Worker, tooLarge: Error): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    thread.on("message", resolve);
     thread.on("error", (error: NodeJS.ErrnoException) => {
-      const isTooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      reject(isTooLarge ? invalidFile("The file takes too much memory to read") : error);
+      reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooLarge : error);
     });
-    thread.on("exit", () => reject(new Error("The thread that reads an upload has ended")));
+    thread.on("exit", () => reject(new Error("The thread of a workbook has ended")));
   });
-  return withReadTimeout(sketched).finally(() => thread.terminate());
 }
 
 /** Runs no more than so many at a time; the others wait. */

@@ -15,6 +15,11 @@ export function escapeText(text: string): string {
   return text.toWellFormed().replace(escapable, escapeOne);
 }
 
+/** The same with its markup as it is: for exceljs, which escapes that itself, and drops or changes the rest. */
+export function escapeCharacters(text: string): string {
+  return text.toWellFormed().replace(unwritable, escapeOne);
+}
+
 /** The text with `_xHHHH_` turned into its characters. */
 export function unescapeText(text: string): string {
   if (!text.includes("_x")) return text;
@@ -30,6 +35,7 @@ export function cutText(text: string): string {
 // oxlint-disable no-control-regex -- they are what is looked for
 const needsEscape = /[&<>"\0-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[\dA-Fa-f]{4}_/;
 const escapable = /[&<>"\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}_)/g;
+const unwritable = /[\0-\x08\x0b-\x1f\x7f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}_)/g;
 const escaped = /_x([\dA-Fa-f]{4})_/g;
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -4,10 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import ExcelJS from "exceljs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import type { Answer } from "./harness.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { FixtureTable } from "./tables.ts";
@@ -107,6 +108,14 @@ const setUp = (engine: EngineName) => [
   "insert into groups (group_id, name, code) values ('g3', 'Twice', 30)",
   "insert into groups (group_id, name, code) values ('g4', 'Twice', 40)",
 ];
+
+/** The notes of a row's cells, as far as the headings go; null = none. */
+const notesOf = (sheet: ExcelJS.Worksheet, row: number): (string | null)[] =>
+  Array.from({ length: sheet.columnCount }, (_, at) => {
+    const { note } = sheet.getRow(row).getCell(at + 1);
+    if (note === undefined || typeof note === "string") return note ?? null;
+    return (note.texts ?? []).map(({ text }) => text).join("");
+  });
 
 describe.each(longTestPlaces)("import, %s", (place) => {
   let shop: JobFixture;
@@ -420,10 +429,13 @@ describe.each(longTestPlaces)("import, %s", (place) => {
     });
   });
 
-  const rejectedRows = async (endpoint: string, jobId: string): Promise<unknown[][]> => {
+  const errorsFile = async (endpoint: string, jobId: string): Promise<Uint8Array<ArrayBuffer>> => {
     const response = await shop.fetch(`/api/test/${endpoint}/import-errors?job_id=${jobId}`);
     expect(response.status).toBe(200);
-    return sheetOf(new Uint8Array(await response.arrayBuffer()));
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  const rejectedRows = async (endpoint: string, jobId: string): Promise<unknown[][]> => {
+    return sheetOf(await errorsFile(endpoint, jobId));
   };
 
   /** The cells of a workbook, read back by uploading it. */
@@ -524,6 +536,43 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       const corrected = await workbookOf([headings as string[], [sku as string, "Thing", "why"]]);
       const { body: result } = await imports.committed("goods", corrected);
       expect(result.result).toMatchObject({ inserted: 1 });
+    });
+
+    test("marks the cells that are wrong, and finds the same in the workbook when it comes back as it is", async () => {
+      const text = `_x0041_ \u0001 ${"long ".repeat(400)}end`;
+      const rows = [
+        ["sku", "name", "price", "group", "remark"],
+        ["NEW-1", "New thing", 1.5, "Tools", "fine"],
+        ["007", "x", 1.234, "Nowhere", text],
+        ["NEW-3", null, 2, "Tools", 5],
+      ];
+      const { body } = await imports.previewed("goods", await workbookOf(rows));
+      const bytes = await errorsFile("goods", body.job_id);
+      const [sheet] = await sheetsOf(bytes);
+      expect(notesOf(sheet!, 2)).toEqual([
+        null,
+        expect.stringMatching(/^name: must have at least 2/),
+        expect.stringMatching(/^price: /),
+        'group: there is no "Nowhere"',
+        null,
+        null,
+      ]);
+      expect(notesOf(sheet!, 3)).toEqual([null, "name: is required", null, null, null, null]);
+      expect((await sheetOf(bytes))[1]).toEqual([...rows[2]!, expect.any(String)]);
+      const again = await imports.previewed("goods", bytes);
+      const messagesOf = ({ errors }: typeof body) =>
+        (errors as { messages: string[] }[]).map(({ messages }) => messages);
+      expect(messagesOf(again.body)).toEqual(messagesOf(body));
+    });
+
+    test("has no marks in a workbook of more than a thousand rows", async () => {
+      const rows = Array.from({ length: 1_001 }, (_, at) => [`S-${at}`, "x"]);
+      const file = await workbookOf([["sku", "name"], ...rows]);
+      const { body } = await imports.previewed("goods", file);
+      const bytes = await errorsFile("goods", body.job_id);
+      const [sheet] = await sheetsOf(bytes);
+      expect(notesOf(sheet!, 2)).toEqual([null, null, null]);
+      expect(await sheetOf(bytes)).toHaveLength(1_002);
     });
 
     const faulty: readonly [string, string, unknown[][], Record<number, RegExp>][] = [
@@ -855,5 +904,51 @@ describe.each(longTestPlaces)("import, %s", (place) => {
     );
     const rows = await sheetOf(new Uint8Array(await response.arrayBuffer()));
     expect(rows).toEqual([["SKU", "Product name", "price", "In stock", "group", "made_in"]]);
+  });
+
+  const template = async (endpoint: string): Promise<Uint8Array<ArrayBuffer>> => {
+    const response = await shop.fetch(`/api/test/${endpoint}/import-template`);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+
+  test("import-template says at each heading what its cells may hold", async () => {
+    const [sheet] = await sheetsOf(await template("goods"));
+    expect(notesOf(sheet!, 1)).toEqual([
+      "Required.\nText of at most 20 characters.\nBlanks around the text are cut off before anything is checked.\n" +
+        "The text is stored in upper case.\nA record that has this value is changed.",
+      "Required.\nText of at most 40 characters.\nMust have at least 2 characters.",
+      expect.stringMatching(/^Optional\.\nNumber of at most 8 digits before the point and 2/),
+      expect.stringMatching(/^Optional\.\nWhole number.*\nMust be at least 0\.$/),
+      "Optional.\nThe name of one of the groups.\nIt must be there already.",
+      "Optional.\nText of at most 20 characters.",
+    ]);
+  });
+
+  test("import-template offers the names of a lookup that stand for one record", async () => {
+    const bytes = await template("goods");
+    const [sheet, lists] = await sheetsOf(bytes);
+    expect(sheet!.getCell("E2").dataValidation).toMatchObject({ type: "list" });
+    expect(lists!.getColumn(1).values.slice(1)).toEqual(["Garden", "Tools"]);
+    for (let at = 0; at < 101; at++)
+      await shop.sql(`insert into groups (group_id, name) values ('many-${at}', 'Many ${at}')`);
+    try {
+      const sheets = await sheetsOf(await template("goods"));
+      expect(sheets).toHaveLength(1);
+    } finally {
+      await shop.sql("delete from groups where group_id like 'many-%'");
+    }
+  });
+
+  test("import-template is an upload, without rows and filled in", async () => {
+    const bytes = await template("goods");
+    const { body } = await imports.sendFile("goods", bytes);
+    expect([body.total_rows, body.ignored_columns]).toEqual([0, undefined]);
+    const workbook = new ExcelJS.Workbook();
+    await workbook.xlsx.load(bytes.buffer);
+    workbook.worksheets[0]!.addRow(["007", "Thing", 1.5, 3, "Garden", null]);
+    const filled = new Uint8Array(await workbook.xlsx.writeBuffer());
+    const done = await imports.committed("goods", filled);
+    expect(done.body.result).toMatchObject({ inserted: 1 });
+    expect(await record("007")).toMatchObject({ price: 1.5, stock: 3, group_id: "g2" });
   });
 });

@@ -3,6 +3,7 @@
  * `test/jobs`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import ExcelJS from "exceljs";
 import type { Json } from "../../core/values/json.ts";
 import { createTable } from "../../jobs/workbook/create-table.ts";
 import type { ColumnFormat } from "../../jobs/workbook/table-column.ts";
@@ -21,6 +22,13 @@ export async function workbookOf(
   for await (const piece of createTable("xlsx", { sheetName: "Data", columns }).write([rows]))
     pieces.push(piece);
   return new Uint8Array(Buffer.concat(pieces));
+}
+
+/** The sheets of a file that people fill in or correct, as exceljs finds them; that of its lists is the second. */
+export async function sheetsOf(bytes: Uint8Array<ArrayBuffer>): Promise<ExcelJS.Worksheet[]> {
+  const workbook = new ExcelJS.Workbook();
+  await workbook.xlsx.load(bytes.buffer);
+  return workbook.worksheets;
 }
 
 export type Importer = ReturnType<typeof importerOf>;

@@ -11,7 +11,7 @@ import type { Json } from "../../core/values/json.ts";
 import type { Job, JobKind } from "../../core/plans/ports.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import type { Answer, Fixture } from "./harness.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { access, callerOf, openTenants, type Tenant } from "./tenants.ts";
 
 let fixture: Fixture;
@@ -167,13 +167,11 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
     const answer = await post("orders/export-cancel", { job_id: job });
     return answer.status === 404 ? answer : { ...answer, status: 200, body: { found: true } };
   }),
-  // The headings of a file say nothing of rows; it is the same for everybody.
-  "import-template": async (id) => ({
-    status: (await fixture.fetch("/api/test/orders/import-template", { headers: headersOf("a") }))
-      .status,
-    headers: new Headers(),
-    body: { isOwn: id === own },
-  }),
+  "import-template": async (id) => {
+    const name = id === missing ? "acc-none" : `acc-${accountOf[id === foreign ? "b" : "a"]}`;
+    const isOffered = (await (offered ??= offeredAccounts())).includes(name);
+    return { status: 200, headers: new Headers(), body: { isOffered } };
+  },
   "import-upload": async (id) => {
     const upload_id =
       id === missing ? `upload-${randomUUID()}` : await upload(id === own ? "a" : "b");
@@ -511,6 +509,15 @@ async function exported(id: string): Promise<Answer> {
   const { text, rows } = await runJob("export", { format: "jsonl", where, sort_columns: null });
   return { status: 200, headers: new Headers(), body: { text, rows } };
 }
+
+/** The names in the lists of a template. It is written once: loading what writes it takes longer than all the rest. */
+async function offeredAccounts(): Promise<unknown[]> {
+  const headers = headersOf("a");
+  const response = await fixture.fetch("/api/test/orders/import-template", { headers });
+  const [, lists] = await sheetsOf(new Uint8Array(await response.arrayBuffer()));
+  return [...(lists?.getColumn(1).values ?? [])];
+}
+let offered: Promise<unknown[]> | undefined;
 
 /** Of a file with one row: the record's code, and for the account the name of its own. */
 async function previewed(id: string): Promise<Answer> {

@@ -16,12 +16,16 @@ export interface OpenedCell {
   /** What a person sees. */
   readonly shown: string;
   readonly formula: string | null;
+  /** What pops up beside it. */
+  readonly note: string | null;
 }
 
 export interface OpenedSheet {
   readonly name: string;
   /** Rows and cells that are empty stand as null where something follows them. */
   readonly rows: readonly (readonly (OpenedCell | null)[])[];
+  /** What its cells are restricted to; of all sheets. */
+  readonly lists: readonly string[];
 }
 
 /** Every sheet, with the rows down to the last one that holds something. */
@@ -44,10 +48,12 @@ export async function openInLibreOffice(workbook: Uint8Array): Promise<OpenedShe
 }
 
 function sheetsOf(xml: string): OpenedSheet[] {
+  const lists = [...xml.matchAll(/<table:content-validation [^>]*?table:condition="([^"]*)"/g)];
   return [...xml.matchAll(/<table:table ([^>]*)>([^]*?)<\/table:table>/g)].map(
     ([, attributes = "", content = ""]) => ({
       name: attribute(attributes, "table:name") ?? "",
       rows: rowsOf(content),
+      lists: lists.map(([, condition]) => unescape(condition!)),
     }),
   );
 }
@@ -86,14 +92,16 @@ function cellsOf(row: string): (OpenedCell | null)[] {
 function cellOf(attributes: string, content: string): OpenedCell | null {
   const type = attribute(attributes, "office:value-type") as OpenedCell["type"] | null;
   if (type === null) return null;
-  const shown = textOf(content);
+  const [annotation = ""] = /<office:annotation [^]*?<\/office:annotation>/.exec(content) ?? [];
+  const shown = textOf(content.replace(annotation, ""));
   const names = {
     string: "office:string-value",
     float: "office:value",
     date: "office:date-value",
   };
   const value = attribute(attributes, names[type]) ?? shown;
-  return { type, value, shown, formula: attribute(attributes, "table:formula") };
+  const note = annotation === "" ? null : textOf(annotation);
+  return { type, value, shown, formula: attribute(attributes, "table:formula"), note };
 }
 
 function attribute(attributes: string, name: string): string | null {

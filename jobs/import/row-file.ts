@@ -1,0 +1,45 @@
+/** A workbook that grows row by row, in the place where files are kept. Called by `rejected-rows.ts`. */
+import type { Files } from "../../core/plans/ports.ts";
+import { createTable } from "../workbook/create-table.ts";
+import type { Batch, TableOptions } from "../workbook/table-column.ts";
+
+export interface RowFile {
+  /** Resolves when there is room for more. */
+  add(rows: Batch): Promise<void>;
+  /** Resolves when the file is there. Also without any row. */
+  finish(): Promise<void>;
+  /** Leaves no file. */
+  abandon(): Promise<void>;
+}
+
+export function openRowFile(
+  { files, key }: { readonly files: Files; readonly key: string },
+  options: TableOptions,
+): RowFile {
+  const { readable, writable } = new TransformStream<Batch, Batch>();
+  const writer = writable.getWriter();
+  const written = files.write(key, createTable("xlsx", options).write(readable));
+  // Whoever waits for it hears of it.
+  written.catch(() => undefined);
+
+  return {
+    async add(rows) {
+      await writer.write(rows).catch(async (error: unknown) => {
+        // The writer only knows that nobody reads any more, the file knows why.
+        await written;
+        throw error;
+      });
+    },
+    async finish() {
+      await writer.close();
+      await written;
+    },
+    async abandon() {
+      await writer.abort(new Error("The rows are not wanted any more")).catch(() => undefined);
+      await written.then(
+        () => files.remove(key),
+        () => undefined,
+      );
+    },
+  };
+}
