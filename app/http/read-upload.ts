@@ -1,11 +1,9 @@
 /**
- * Reads a multipart body with one file in it, while it arrives: nothing is held but the piece that came last. Called by `app/http/routes.ts`
- * for actions that take an upload.
- *
- * No library does it (November 2026): the runtimes' own `formData()` and @remix-run/multipart-parser hold the whole file in memory first.
- * @fastify/busboy reads without any limit what stands before the first part, in a part's headers and behind the last one, ignores a part
- * without a name, and speaks Node's streams alone, so what would be left for us to count and to bridge is more than this file. busboy
- * itself had its last release in 2024.
+ * Reads a multipart body with one file in it, while it arrives: nothing is held but the piece that came last. No
+ * library does it (November 2026): the runtimes' own `formData()` and @remix-run/multipart-parser hold the whole file
+ * in memory first. @fastify/busboy reads without any limit what stands before the first part, in a part's headers and
+ * behind the last one, ignores a part without a name, and speaks Node's streams alone, so what would be left for us to
+ * count and to bridge is more than this file. busboy itself had its last release in 2024.
  */
 import type { Upload } from "../../core/calls/action.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";

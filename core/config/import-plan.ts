@@ -1,4 +1,4 @@
-/** What import takes from a file and does with it: `importConfig`, compiled. Called by `compile.ts`. */
+/** What import takes from a file and does with it: `importConfig`, compiled. */
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { BooleanWords, ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
 import { headingKey } from "../values/text.ts";

@@ -1,12 +1,11 @@
 /**
- * Reads the JSON of a configuration file and remembers where each value stands, so that faults carry line and column
- * on every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number
- * with more digits than a double keeps. Used by `document.ts`.
- *
- * No library does it (November 2026): @humanwhocodes/momoa 3.3 takes line breaks and control characters within texts, nests until the stack
- * ends, and tells what it met but not what should stand there; jsonc-parser 3.3 reads on after a fault, so that a line break in a text
- * becomes six of them. Neither notices a property that stands twice or keeps the digits of a number: the walk over their trees that
- * does would be no shorter than this file.
+ * Reads the JSON of a configuration file and remembers where each value stands, so that faults carry line and column on
+ * every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number with more
+ * digits than a double keeps. No library does it (November 2026): @humanwhocodes/momoa 3.3 takes line breaks and
+ * control characters within texts, nests until the stack ends, and tells what it met but not what should stand there;
+ * jsonc-parser 3.3 reads on after a fault, so that a line break in a text becomes six of them. Neither notices a
+ * property that stands twice or keeps the digits of a number: the walk over their trees that does would be no shorter
+ * than this file.
  */
 import { ExactNumber, parseJson } from "../values/json.ts";
 import { formatPath, type Path } from "./faults.ts";

@@ -1,7 +1,6 @@
 /**
- * What a person who fills in a workbook should know of its columns: a note in plain words, the values that a list offers, and how cells
- * look. It follows from the same plan and rules that judge the rows later. Called by `import-template` and, for the rejected rows, by
- * `jobs/import`.
+ * What a person who fills in a workbook should know of its columns: a note in plain words, the values that a list
+ * offers, and how cells look. It follows from the same plan and rules that judge the rows later.
  */
 import type { Column } from "../values/column.ts";
 import type { ReadQueries } from "../callers/session.ts";

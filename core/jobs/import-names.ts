@@ -1,4 +1,4 @@
-/** The names that the lookups of an import offer, where they are few enough for a list. Called by `import-guide.ts`. */
+/** The names that the lookups of an import offer, where they are few enough for a list. */
 import type { ReadQueries } from "../callers/session.ts";
 import type { ImportLookup } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";

@@ -1,7 +1,7 @@
 /**
- * The rows that a job rejects, as a workbook with a column that says why. While they are few they are kept, and the file marks the cells
- * that are wrong and says in notes what they may hold; from `limits.importMarkedRowsMax` on the file grows while the job runs, without
- * marks. Called by `preview.ts` and `commit.ts`.
+ * The rows that a job rejects, as a workbook with a column that says why. While they are few they are kept, and the
+ * file marks the cells that are wrong and says in notes what they may hold; from `limits.importMarkedRowsMax` on the
+ * file grows while the job runs, without marks.
  */
 import type { ReadQueries } from "../../core/callers/session.ts";
 import { readGuide } from "../../core/jobs/import-guide.ts";

@@ -1,4 +1,4 @@
-/** What is wrong with a row of a file, and where. Made by `judge-rows.ts` and by what stores the rows, shown by `rejected-rows.ts`. */
+/** What is wrong with a row of a file, and where. */
 export interface RowFault {
   /** As clients see it. */
   readonly text: string;

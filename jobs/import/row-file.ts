@@ -1,4 +1,4 @@
-/** A workbook that grows row by row, in the place where files are kept. Called by `rejected-rows.ts`. */
+/** A workbook that grows row by row, in the place where files are kept. */
 import type { Files } from "../../core/plans/ports.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableOptions } from "../workbook/table-column.ts";
