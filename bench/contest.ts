@@ -84,7 +84,7 @@ export async function bench(
     const settings = { database: { url, pool: 10 }, ...project };
     await writeFile(join(root, "bench", "project.json"), JSON.stringify(settings));
     await writeFile(join(root, "bench", "items.json"), JSON.stringify(endpoint));
-    const program = join(import.meta.dirname, "../app/cli.ts");
+    const program = join(import.meta.dirname, "../app/start/cli.ts");
     return started([program, command], { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "warn", ...env });
   };
   const cleanUpOnce = async (): Promise<void> => {

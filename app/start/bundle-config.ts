@@ -20,7 +20,7 @@ function specifierOf(path: string): string {
 
 const text = [
   "/** Written by app/start/bundle-config.ts from the configuration folder; not to be edited. */",
-  `import { createWorker } from ${specifierOf(join(import.meta.dirname, "cloudflare.ts"))};`,
+  `import { createWorker } from ${specifierOf(join(import.meta.dirname, "edge/cloudflare.ts"))};`,
   ...components.map((path, at) => `import * as c${at} from ${specifierOf(join(configDir, path))};`),
   "",
   "export default createWorker({",

@@ -6,7 +6,7 @@ import module from "node:module";
 import { join } from "node:path";
 
 /** Belongs to whoever installed the packages, unlike the folder for temporary files, where others could leave code. */
-const folder = join(import.meta.dirname, "../node_modules/.cache/compiled");
+const folder = join(import.meta.dirname, "../../node_modules/.cache/compiled");
 
 /** Before the sources are loaded. Where the folder cannot be written, nothing is kept. */
 export function keepCompiled(): void {

@@ -1,5 +1,5 @@
 /**
- * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/writes/formula.ts`), and the
+ * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/query/formula.ts`), and the
  * quotient is rounded by cutting whole numbers, because no two engines keep the same digits of one.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";

@@ -53,7 +53,7 @@ export interface Emitter {
   defaultValues(): void;
   /** The column plus `delta`, which is decimal text. */
   add(column: Column, delta: string): void;
-  /** The time of a change (`stamp` in `core/statement.ts`). */
+  /** The time of a change (`stamp` in `core/query/statement.ts`). */
   stamp(column: Column, after: Column | null, now: string): void;
   /** What the formula makes of a row. */
   formula(calculate: Calculate): void;

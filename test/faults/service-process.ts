@@ -35,7 +35,7 @@ export async function startService(
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(folder, "test", name), JSON.stringify(content));
   }
-  const cli = join(import.meta.dirname, "../../app/cli.ts");
+  const cli = join(import.meta.dirname, "../../app/start/cli.ts");
   const own = {
     CONFIG_DIR: folder,
     STORAGE_URL: `file:${kept}`,

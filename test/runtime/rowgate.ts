@@ -19,10 +19,14 @@ if (!command) {
 if (!command) throw new Error(`${runtime} has no program for ${process.platform} ${process.arch}`);
 
 const [program, ...args] = command;
-const child = spawn(program, [...args, join(import.meta.dirname, "../../app/cli.ts"), ...rest], {
-  stdio: "inherit",
-  env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" },
-});
+const child = spawn(
+  program,
+  [...args, join(import.meta.dirname, "../../app/start/cli.ts"), ...rest],
+  {
+    stdio: "inherit",
+    env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" },
+  },
+);
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 // Ctrl-C comes to both; this process only waits for the other one.
 process.on("SIGINT", () => undefined);
