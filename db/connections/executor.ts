@@ -10,7 +10,7 @@ import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { Written } from "./queries.ts";
+import type { Written } from "./execute.ts";
 
 /** The server stops a statement at its time-out; this much later we no longer wait for that. */
 const timeoutGraceMs = 1_000;

@@ -1,39 +1,22 @@
-/**
- * Core's `DbQueries` over a function that runs one statement. Where the engine cannot answer the rows that it wrote
- * (MySQL), they are read in the same transaction: after an INSERT or UPDATE, before a DELETE. The same inside a transaction and outside.
- */
-import type { Column, Table } from "../../core/values/column.ts";
+/** Core's `DbQueries` over a function that runs one statement: statements that the engine takes only in parts, or only with others, are several. */
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries, Row } from "../../core/plans/ports.ts";
-import {
-  type Aggregate,
-  type Ask,
-  type Calculate,
-  type Count,
-  type Delete,
-  equals,
-  type Insert,
-  type Native,
-  type Select,
-  sourceOf,
-  type Statement,
-  type UpdateMany,
-  type UpdateOne,
+import type {
+  Aggregate,
+  Ask,
+  Calculate,
+  Count,
+  Delete,
+  Insert,
+  Native,
+  Select,
+  UpdateMany,
+  UpdateOne,
 } from "../../core/query/statement.ts";
-import type { Scalar } from "../../core/values/scalar.ts";
-import { columnTypes } from "../../core/values/column-types.ts";
-import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Dialect } from "../statements/dialect.ts";
-
-/** The answer to one statement, decoded. */
-export interface Written {
-  readonly rows: Row[];
-  readonly matched: number;
-  readonly insertId: bigint | null;
-}
-
-/** Runs one statement; it is atomic in itself. */
-export type Execute = (statement: Statement) => Promise<Written>;
+import { mustNarrow } from "../statements/must-narrow.ts";
+import type { Execute } from "./execute.ts";
+import { givesKeys, insertAndRead, keysMax, readAndDelete, updateAndRead } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {
@@ -44,9 +27,6 @@ export interface Runner {
   /** Runs several statements as one. */
   readonly atomically: <T>(work: (execute: Execute) => Promise<T>) => Promise<T>;
 }
-
-/** Keys of one DELETE or SELECT when rows are read back. */
-const keysMax = 1_000;
 
 /** A class, because one is made for each request: methods are shared, closures would not be. */
 export class StatementQueries implements DbQueries {
@@ -175,112 +155,3 @@ function partsOf(insert: Insert, dialect: Dialect): Insert[] {
     parts.push({ ...insert, rows: rows.slice(at, at + rowsMax) });
   return parts;
 }
-
-/** Whether every row brings its key along. */
-function givesKeys({ key, columns, rows }: Insert): boolean {
-  const at = columns.findIndex((column) => column.name === key.name);
-  return at >= 0 && rows.every((row) => row[at] !== null && row[at] !== undefined);
-}
-
-async function insertAndRead(insert: Insert, execute: Execute): Promise<Row[]> {
-  const { table, key, columns, rows, returning } = insert;
-  const { insertId } = await execute(insert);
-  const at = columns.findIndex((column) => column.name === key.name);
-  const keys: Scalar[] = givesKeys(insert) ? rows.map((row) => row[at]!) : [insertId];
-  if (keys.some((keyValue) => keyValue === null))
-    throw new Error(`The database does not tell the key of the new row in ${table.name}`);
-  if (keys.length === 1)
-    return [await readOne(table, { key, keyValue: keys[0]!, returning }, execute)];
-  const found = await readKeyed(
-    table,
-    { key, returning },
-    { kind: "in", column: key, values: keys, negated: false },
-    execute,
-  );
-  const byKey = new Map(found.map((entry) => [String(entry.keyValue), entry.row]));
-  const stored: Row[] = [];
-  for (const keyValue of keys) {
-    // The database may show a key in another form than it was given (`1.0`, a padded text).
-    stored.push(
-      byKey.get(String(keyValue)) ?? (await readOne(table, { key, keyValue, returning }, execute)),
-    );
-  }
-  return stored;
-}
-
-async function updateAndRead(update: UpdateOne, execute: Execute): Promise<Row | null> {
-  const { table, key, returning } = update;
-  const { matched } = await execute(update);
-  if (matched === 0) return null;
-  const moved = update.set.find(
-    (change) => change.kind === "set" && change.column.name === key.name,
-  );
-  const keyValue = moved?.kind === "set" ? moved.value : update.keyValue;
-  return readOne(table, { key, keyValue, returning }, execute);
-}
-
-async function readAndDelete(statement: Delete, execute: Execute): Promise<Row[]> {
-  const { table, key, where, returning } = statement;
-  if (key === null) {
-    const { rows } = await execute(lockingSelect(table, returning, where));
-    if (rows.length > 0) await execute(statement);
-    return rows;
-  }
-  const found = await readKeyed(table, { key, returning }, where, execute);
-  for (let at = 0; at < found.length; at += keysMax) {
-    const values = found.slice(at, at + keysMax).map((entry) => entry.keyValue);
-    await execute({
-      ...statement,
-      where: { kind: "in", column: key, values, negated: false },
-      returning: [],
-    });
-  }
-  return found.map((entry) => entry.row);
-}
-
-async function readOne(
-  table: Table,
-  { key, keyValue, returning }: { key: Column; keyValue: Scalar; returning: readonly Column[] },
-  execute: Execute,
-): Promise<Row> {
-  const { rows } = await execute({
-    ...lockingSelect(table, returning, equals(key, keyValue)),
-    lock: false,
-  });
-  if (rows[0] === undefined)
-    throw new Error(`A row that was just written to ${table.name} is not there`);
-  return rows[0];
-}
-
-/** The rows with their keys beside them, locked until the transaction ends. */
-async function readKeyed(
-  table: Table,
-  { key, returning }: { key: Column; returning: readonly Column[] },
-  where: Select["where"],
-  execute: Execute,
-): Promise<{ keyValue: Scalar; row: Row }[]> {
-  const isShown = returning.some((column) => column.name === key.name);
-  const { rows } = await execute(
-    lockingSelect(table, isShown ? returning : [...returning, key], where),
-  );
-  return rows.map((row) => {
-    const keyValue = columnTypes[key.type].fromShown(row[key.name]!);
-    if (!isShown) delete row[key.name];
-    return { keyValue, row };
-  });
-}
-
-const lockingSelect = (
-  table: Table,
-  columns: readonly Column[],
-  where: Select["where"],
-): Select => ({
-  kind: "select",
-  source: sourceOf(table),
-  columns,
-  where,
-  sort: [],
-  limit: null,
-  offset: 0,
-  lock: true,
-});

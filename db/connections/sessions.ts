@@ -10,7 +10,8 @@ import type { Retry } from "./conflict.ts";
 import { type Executor, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, type Pools } from "./pools.ts";
-import { type Execute, StatementQueries, type Written } from "./queries.ts";
+import type { Execute, Written } from "./execute.ts";
+import { StatementQueries } from "./queries.ts";
 import type { Streaming } from "./streaming.ts";
 import type { Transact, Work } from "./transaction.ts";
 

@@ -9,7 +9,7 @@ import { executing, type Executor, overdueMessage } from "./executor.ts";
 import { createPart } from "./part.ts";
 import type { Pool } from "./pool.ts";
 import { acquire } from "./pools.ts";
-import type { Execute } from "./queries.ts";
+import type { Execute } from "./execute.ts";
 
 /** What is done in a transaction. */
 export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise<T>;

@@ -1,7 +1,7 @@
 /**
- * The pieces that a statement consists of. One walk of a statement (`walk.ts`) says them in the order of its text, and there are two who
- * listen: `KeyEmitter` makes a short text of them that tells statements apart, `TextEmitter` the SQL for one engine. So the text is a function
- * of the key: whatever a piece is given is in the key, or belongs to an object whose identity is.
+ * The pieces that a statement consists of. One walk of a statement (`walk.ts`) emits them in the order of its SQL, and there are two
+ * emitters: `KeyEmitter` makes a short text of them that tells statements apart, `TextEmitter` the SQL of one engine. All that decides on the text
+ * of a piece is in its key, or belongs to an object whose id is. So statements with equal keys have equal texts.
  */
 import type { Column, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
@@ -31,7 +31,7 @@ export interface Emitter {
   textOf(column: Column): void;
   /** The column as a side of a comparison. */
   comparand(column: Column): void;
-  /** A value that is compared with the column, which stands before it. Here and below, the key has the value's column from there. */
+  /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
   compared(column: Column, value: Scalar): void;
   /** A value to be stored in the column. */
   value(column: Column, value: Scalar): void;

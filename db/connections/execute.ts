@@ -1,0 +1,13 @@
+/** The one function over which all statements of a session or transaction run. */
+import type { Row } from "../../core/plans/ports.ts";
+import type { Statement } from "../../core/query/statement.ts";
+
+/** The answer to one statement, decoded. */
+export interface Written {
+  readonly rows: Row[];
+  readonly matched: number;
+  readonly insertId: bigint | null;
+}
+
+/** Runs one statement; it is atomic in itself. */
+export type Execute = (statement: Statement) => Promise<Written>;
