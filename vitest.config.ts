@@ -42,6 +42,7 @@ function placesProject(engine: EngineName): TestProjectInlineConfiguration {
       setupFiles: "test/runtime/expect-runtime.ts",
       globalSetup: "test/storage/install.ts",
       include: ["test/contract/{export,import}.test.ts"],
+      ...timed,
     },
   };
 }
@@ -82,6 +83,7 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
       globalSetup: "test/runtime/workerd-install.ts",
       include: [`test/contract/{${core}}.test.ts`],
       testTimeout: 60_000,
+      ...timed,
     },
   };
 }
