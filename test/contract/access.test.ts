@@ -89,7 +89,7 @@ beforeAll(async () => {
       },
       places: {
         tableName: "places",
-        action: actions,
+        action: { read: true, lookup: true },
         fieldNameLookup: { id: "place_id", text: "name" },
         access: { admin: "*", clerk: ["read"] },
         rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
@@ -320,8 +320,13 @@ describe("a job", () => {
     const path = (action: string) => `/api/test/items/${action}?job_id=${body.job_id}`;
     await expect
       .poll(
-        async () =>
-          (await fixture.request(path("export-status"), { headers: by("clerk-b") })).body.status,
+        async () => {
+          const { body: state } = await fixture.request(path("export-status"), {
+            headers: by("clerk-b"),
+          });
+          return state.status;
+        },
+        { timeout: 20_000 },
       )
       .toBe("completed");
     const file = await fixture.fetch(path("export-download"), { headers: by("clerk-b") });
