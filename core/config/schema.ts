@@ -187,6 +187,10 @@ const gridExtensions = z.strictObject({
     .enum(["reject", "clamp"])
     .default("reject")
     .describe("A length of -1, or above 1000: reject refuses it, clamp gives 1000 rows."),
+  search: z
+    .enum(["phrase", "words"])
+    .default("phrase")
+    .describe("words: searches find rows with every word of the text, in any order and column."),
   errorMode: z
     .enum(["status", "inline"])
     .default("status")

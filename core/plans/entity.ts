@@ -146,6 +146,8 @@ export interface GridPlan {
   readonly nestedNames: ReadonlyMap<string, readonly string[]>;
   /** The field whose text becomes DT_RowId; null = none. */
   readonly rowId: Column | null;
+  /** True: searches look for each word of their text; false: for the text as it is. */
+  readonly searchesWords: boolean;
   /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
   readonly clampsLength: boolean;
   /** True: an error is answered with status 200, so that the grid shows its text. */

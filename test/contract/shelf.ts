@@ -62,6 +62,7 @@ export const shelfOptions: FixtureOptions = {
     shelf: over(),
     panes: over({ searchPanes: ["grade", "qty", "ready"] }),
     lists: over({ searchBuilder: ["grade", "price"], columnControl: ["grade", "made"] }),
+    words: over({ search: "words" }),
     clamped: over({ rowId: true, length: "clamp" }),
     inline: over({ errorMode: "inline", searchPanes: ["grade"] }),
     nested: {
