@@ -234,6 +234,14 @@ export const endpointSchema = z
           .min(1)
           .optional()
           .describe("Column of the label, or columns and quoted texts joined with ||."),
+        match: z
+          .enum(["contains", "prefix"])
+          .default("contains")
+          .describe("Which labels a search finds: contains its text, or begins with it (prefix)."),
+        accents: z
+          .enum(["respect", "ignore"])
+          .default("respect")
+          .describe("ignore: a search for Malaga finds Málaga."),
       })
       .optional()
       .describe("What lookup shows."),

@@ -123,6 +123,10 @@ export interface LookupPlan {
   readonly id: Column;
   /** The label; joined of several columns where the configuration says so. */
   readonly text: Column;
+  /** True: a search finds labels that begin with its text; false: that contain it. */
+  readonly matchesPrefix: boolean;
+  /** True: a search finds labels with other accents than its text. */
+  readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
   /** What the operator adds to every lookup. */

@@ -22,10 +22,12 @@ export function createDialect(decimals: Decimals): Dialect {
     param: (_column, placeholder) => placeholder,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
-    like: (text, pattern, { ignoreCase, ascii }) =>
-      ascii || !ignoreCase
-        ? sql`${text} like ${pattern} escape '\\'`
-        : sql`rowgate_like(${text}, ${pattern})`,
+    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
+      const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
+      return ascii || !ignoreCase
+        ? sql`${compared} like ${pattern} escape '\\'`
+        : sql`rowgate_like(${compared}, ${pattern})`;
+    },
     aggregate,
     // No estimates: figures are there after ANALYZE alone, and only for whole tables.
     marks,
