@@ -7,7 +7,7 @@ import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { columnOf } from "../query/where.ts";
 import { readWholeNumber } from "../lists/page.ts";
-import { isFalse, listOf, membersOf, type Sent, searchText } from "./grid-parameters.ts";
+import { listOf, membersOf, type Sent, searchText } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
@@ -58,16 +58,12 @@ function globalSearch(body: Sent): string {
   return texts.find((text) => text !== "") ?? "";
 }
 
-/**
- * The value of a search, empty where it is a function or a regular expression of the page: these can run in the page alone. The library
- * sends the word for a function, and a RegExp as its text or, in JSON of version 2, as an object without members. Only a
- * search that a script sets may be a RegExp, and then `regex` is not said to be false, as it is of what a person types.
- */
-function typedText({ value, regex }: Sent, subject: string): string {
+/** The text of a search that a person types or a script sets; empty where it can run in the page alone. */
+function typedText({ value }: Sent, subject: string): string {
+  // What version 2 of the library sends of a RegExp in JSON.
   if (isObject(value) && Object.keys(value).length === 0) return "";
   const text = searchText(value, subject);
-  const isTyped = isFalse(regex);
-  return text === functionWord || (!isTyped && regexText.test(text)) ? "" : text;
+  return isCode(text) ? "" : text;
 }
 
 /** The terms of searches that the page itself keeps on. */
@@ -81,13 +77,14 @@ function scriptTerm(one: unknown): string[] {
   const term = isObject(one) ? one["term"] : undefined;
   if (typeof term !== "string" && typeof term !== "number") return [];
   const text = searchText(term, "A fixed search");
-  return text === "" || text === functionWord || regexText.test(text) ? [] : [text];
+  return text === "" || isCode(text) ? [] : [text];
 }
 
-const functionWord = "function";
-
-/** What a RegExp object becomes as a text. */
-const regexText = /^\/.+\/[dgimsuvy]*$/s;
+/**
+ * Whether the text stands for a function or a RegExp of the page: the library sends the word for a function, and a RegExp as its text. Nothing
+ * else in the request tells these from what a person types.
+ */
+const isCode = (text: string): boolean => text === "function" || /^\/.+\/[dgimsuvy]*$/s.test(text);
 
 /**
  * `groups` and `groupsFixed` of DataTables 3: searches over some columns together, which are named by their places in `columns`. A group

@@ -8,7 +8,7 @@ import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
 import { shownMembers } from "./shown-schema.ts";
-import { equalitiesSchema, nameSchema, whereSchema } from "./where-schema.ts";
+import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
 export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
@@ -53,7 +53,7 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
   const value = comparedSchema(id) ?? {};
   const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
   return closedObject({
-    search: orNull({ type: "string", maxLength: limits.lookupSearchLengthMax }),
+    search: orNull({ ...patternSchema, maxLength: limits.lookupSearchLengthMax }),
     where: { anyOf: [where, equalitiesSchema(columns, 0)] },
     select: orNull({ type: "array", items: nameSchema(columns.values()) }),
     sort_columns: sortSchema(columns),
