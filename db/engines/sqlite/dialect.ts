@@ -22,6 +22,7 @@ export function createDialect(decimals: Decimals): Dialect {
     param: (_column, placeholder) => placeholder,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
+    exactText: (text) => sql`${text} collate binary`,
     like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
       return ascii || !ignoreCase
