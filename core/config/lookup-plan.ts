@@ -25,7 +25,17 @@ export function lookupOf(
     asked?.text === undefined
       ? (shown.get(second) ?? null)
       : labelOf(survey, asked.text, shown, reading.label);
-  if (id && text) return { source: reading.source, id, text, columns: shown, scope, dependsOn };
+  if (id && text)
+    return {
+      source: reading.source,
+      id,
+      text,
+      matchesPrefix: asked?.match === "prefix",
+      ignoresAccents: asked?.accents === "ignore",
+      columns: shown,
+      scope,
+      dependsOn,
+    };
   if (action["lookup"] === true && asked === undefined) {
     survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
   }

@@ -187,6 +187,10 @@ const gridExtensions = z.strictObject({
     .enum(["reject", "clamp"])
     .default("reject")
     .describe("A length of -1, or above 1000: reject refuses it, clamp gives 1000 rows."),
+  search: z
+    .enum(["phrase", "words"])
+    .default("phrase")
+    .describe("words: searches find rows with every word of the text, in any order and column."),
   errorMode: z
     .enum(["status", "inline"])
     .default("status")
@@ -230,6 +234,14 @@ export const endpointSchema = z
           .min(1)
           .optional()
           .describe("Column of the label, or columns and quoted texts joined with ||."),
+        match: z
+          .enum(["contains", "prefix"])
+          .default("contains")
+          .describe("Which labels a search finds: contains its text, or begins with it (prefix)."),
+        accents: z
+          .enum(["respect", "ignore"])
+          .default("respect")
+          .describe("ignore: a search for Malaga finds Málaga."),
       })
       .optional()
       .describe("What lookup shows."),

@@ -124,6 +124,10 @@ export interface LookupPlan {
   readonly id: Column;
   /** The label; joined of several columns where the configuration says so. */
   readonly text: Column;
+  /** True: a search finds labels that begin with its text; false: that contain it. */
+  readonly matchesPrefix: boolean;
+  /** True: a search finds labels with other accents than its text. */
+  readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
   /** What the operator adds to every lookup. */
@@ -147,6 +151,8 @@ export interface GridPlan {
   readonly nestedNames: ReadonlyMap<string, readonly string[]>;
   /** The field whose text becomes DT_RowId; null = none. */
   readonly rowId: Column | null;
+  /** True: searches look for each word of their text; false: for the text as it is. */
+  readonly searchesWords: boolean;
   /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
   readonly clampsLength: boolean;
   /** True: an error is answered with status 200, so that the grid shows its text. */

@@ -46,6 +46,7 @@ export const floatType: TypeDefinition = {
   },
   isJoined: true,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

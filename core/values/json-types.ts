@@ -38,6 +38,7 @@ export const jsonType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: false,
+  wordsOf: null,
   findsRows: false,
 
   isText: false,

@@ -41,6 +41,7 @@ export const otherType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

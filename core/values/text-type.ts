@@ -45,6 +45,7 @@ export const textType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: true,

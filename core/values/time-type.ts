@@ -39,6 +39,7 @@ export const timeType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

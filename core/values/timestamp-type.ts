@@ -45,6 +45,7 @@ export const timestampType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

@@ -40,6 +40,7 @@ export const uuidType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

@@ -65,7 +65,13 @@ export interface Dialect {
   like(
     text: SQL,
     pattern: SQL,
-    options: { column: Column; ignoreCase: boolean; ascii: boolean },
+    options: {
+      column: Column;
+      ignoreCase: boolean;
+      /** The text is compared without its accents; the pattern has none. */
+      ignoreAccents: boolean;
+      ascii: boolean;
+    },
   ): SQL;
   /**
    * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded

@@ -74,4 +74,5 @@ export interface Emitter {
 export interface LikeOptions {
   readonly negated: boolean;
   readonly ignoreCase: boolean;
+  readonly ignoreAccents?: boolean;
 }

@@ -100,9 +100,11 @@ class KeyEmitter implements Emitter, Shape {
     this.outputs(columns);
   }
 
-  like(column: Column, pattern: string, { negated, ignoreCase }: LikeOptions): void {
+  like(column: Column, pattern: string, options: LikeOptions): void {
+    const { negated, ignoreCase, ignoreAccents } = options;
     const marks = isAscii(pattern) ? "abcd" : "efgh";
     this.key += marks[(negated ? 2 : 0) + (ignoreCase ? 1 : 0)]!;
+    if (ignoreAccents) this.key += "i";
     this.key += idOf(column);
     this.keep(null, pattern);
   }

@@ -110,12 +110,17 @@ export class TextEmitter implements Emitter {
     this.outputs(columns);
   }
 
-  like(column: Column, pattern: string, { negated, ignoreCase }: LikeOptions): void {
+  like(column: Column, pattern: string, options: LikeOptions): void {
+    const { negated, ignoreCase, ignoreAccents = false } = options;
     const placeholder = this.slot();
     const text = this.dialect.textOf(column, this.nameOf(column));
     if (text === null) return void this.pieces.push(sql`1 = 0`);
-    const options = { column, ignoreCase, ascii: isAscii(pattern) };
-    const matches = this.dialect.like(text, placeholder, options);
+    const matches = this.dialect.like(text, placeholder, {
+      column,
+      ignoreCase,
+      ignoreAccents,
+      ascii: isAscii(pattern),
+    });
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
   }
 

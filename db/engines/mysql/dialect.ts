@@ -116,10 +116,16 @@ function param(column: Column, placeholder: SQL): SQL {
 function like(
   text: SQL,
   pattern: SQL,
-  { column, ignoreCase, ascii }: { column: Column; ignoreCase: boolean; ascii: boolean },
+  {
+    column,
+    ignoreCase,
+    ignoreAccents,
+    ascii,
+  }: { column: Column; ignoreCase: boolean; ignoreAccents: boolean; ascii: boolean },
 ): SQL {
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
   if (!ignoreCase) return matches(text, pattern);
+  if (ignoreAccents) return matches(loose(text), loose(pattern));
   // The first test lets through too much (accents) and is quick; the second then looks at few rows.
   const isOwn = ascii && column.ignoresCase === true;
   const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));

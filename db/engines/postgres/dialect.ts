@@ -8,6 +8,7 @@ import type { Column } from "../../../core/values/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
+import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect } from "../../statements/dialect.ts";
 import { marks } from "./marks.ts";
@@ -30,10 +31,11 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
     exactText: (text) => sql`${text}::text collate "C"`,
-    like(text, pattern, { ignoreCase, ascii }) {
+    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
       if (!ignoreCase) return sql`${text} like ${pattern}::text`;
       const collation = ascii ? null : foldingCollation();
-      const folded = collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
+      const compared = ignoreAccents ? unaccented(text) : text;
+      const folded = collation === null ? compared : sql`${compared} collate ${sql.raw(collation)}`;
       return sql`${folded} ilike ${pattern}::text`;
     },
     aggregate,
@@ -59,6 +61,10 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+/** As `withoutAccents` in core; the extension unaccent need not be there. */
+const unaccented = (text: SQL): SQL =>
+  sql`translate(normalize(regexp_replace(normalize(${text}, nfd), '[\\u0300-\\u036f]', '', 'g'), nfc), ${sql.raw(`'${strokes}', '${plainLetters}'`)})`;
 
 /** What the topmost node of the plan gives. */
 function planRows(explanation: unknown): number {

@@ -23,10 +23,12 @@ export function createDialect(decimals: Decimals): Dialect {
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     exactText: (text) => sql`${text} collate binary`,
-    like: (text, pattern, { ignoreCase, ascii }) =>
-      ascii || !ignoreCase
-        ? sql`${text} like ${pattern} escape '\\'`
-        : sql`rowgate_like(${text}, ${pattern})`,
+    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
+      const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
+      return ascii || !ignoreCase
+        ? sql`${compared} like ${pattern} escape '\\'`
+        : sql`rowgate_like(${compared}, ${pattern})`;
+    },
     aggregate,
     // No estimates: figures are there after ANALYZE alone, and only for whole tables.
     marks,

@@ -6,6 +6,7 @@ import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
+import { withoutAccents } from "../../../core/values/text.ts";
 
 export function registerFunctions(database: Database): void {
   const pure = { deterministic: true } as const;
@@ -13,6 +14,9 @@ export function registerFunctions(database: Database): void {
     if (text === null || pattern === null) return null;
     return matchesLike(String(text).toLowerCase(), String(pattern).toLowerCase()) ? 1 : 0;
   });
+  database.function("rowgate_without_accents", pure, (text: unknown) =>
+    text === null ? null : withoutAccents(String(text)),
+  );
   database.function("rowgate_decimal_key", pure, (value: unknown) =>
     value === null ? null : decimalKey(String(value)),
   );
