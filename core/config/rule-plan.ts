@@ -121,6 +121,7 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
     return {
       ...column,
       type: asked,
+      isLoose: columnTypes[asked].isText,
       lengthMax: null,
       bytesMax: null,
       range: arithmetic?.isWhole ? int64 : null,

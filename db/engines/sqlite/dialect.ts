@@ -25,6 +25,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     param: (_column, placeholder) => placeholder,
     ...valuesOf(createValueForms(forms), decimals),
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
+    exactText: (text) => sql`${text} collate binary`,
     like: (text, pattern, { ignoreCase, ascii }) =>
       ascii || !ignoreCase
         ? sql`${text} like ${pattern} escape '\\'`

@@ -39,7 +39,8 @@ export function describeQuery(
       return { ...rest, ...computedFacts(written?.[at] ?? sampled?.get(name) ?? null) };
     const facts = typeFacts(column.type);
     const type = formTypeOf(facts.type);
-    if (type === null) return { ...rest, ...facts };
+    // The collation of a column is told nowhere.
+    if (type === null) return { ...rest, ...facts, isLoose: facts.type === "text" };
     const origin = isPassed ? originOf(column) : null;
     const looked = origin && { ...origin, type, byDefault: null };
     return { ...rest, ...facts, stored: looked ? forms.recall(database, looked) : computedForm };
@@ -71,6 +72,7 @@ function computedFacts(
   return {
     ...facts,
     native: "",
+    isLoose: type === "text",
     precision: null,
     stored: computedForm,
     ruleTypes: computedRuleTypes,
