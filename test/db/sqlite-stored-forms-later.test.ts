@@ -6,6 +6,7 @@ import { createStoredForms } from "../../db/engines/sqlite/stored-forms.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { column, columnsOf } from "../column.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
+import { importerOf, workbookOf } from "../contract/imports.ts";
 
 let fixture: Fixture;
 afterEach(() => fixture?.close());
@@ -221,6 +222,28 @@ test("columns of different forms are joined by what their values mean", async ()
     joins: [{ tableName: "days", sourceField: "day", targetField: "day", fields: ["label"] }],
   });
   expect(body.data).toMatchObject([{ label: "New Year" }]);
+});
+
+test("an import finds its rows by dates in the form of the table", async () => {
+  await open(
+    [
+      "CREATE TABLE t (id TEXT PRIMARY KEY, at DATETIME, n INTEGER)",
+      "INSERT INTO t VALUES ('a', 1767225600000, 1), ('b', 1767312000000, 2)",
+    ],
+    { action: { import: true, read: true }, importConfig: { upsertKeys: ["at"] } },
+  );
+  const file = await workbookOf([
+    ["at", "n"],
+    ["2026-01-02T00:00:00Z", 5],
+    ["2026-01-03T00:00:00Z", 6],
+  ]);
+  const { body } = await importerOf(fixture).committed("t", file);
+  expect(body.result).toMatchObject({ inserted: 1, updated: 1 });
+  expect(await fixture.sql("SELECT at, n FROM t ORDER BY at")).toEqual([
+    { at: 1_767_225_600_000, n: 1 },
+    { at: 1_767_312_000_000, n: 5 },
+    { at: 1_767_398_400_000, n: 6 },
+  ]);
 });
 
 test("a default scope compares by value", async () => {
