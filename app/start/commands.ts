@@ -79,7 +79,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 async function check(): Promise<void> {
   const { checkConfig } = await import("./wire.ts");
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, endpoints } = await checkConfig({
+  const { faults, unreachable, notices, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
@@ -90,6 +90,7 @@ async function check(): Promise<void> {
       `${project}: the database does not answer, so its tables could not be looked at\n`,
     );
   }
+  for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }

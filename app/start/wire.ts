@@ -128,6 +128,8 @@ export async function openService({
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
+  /** What the operator should know, and what stops nothing. */
+  notices: readonly string[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -143,10 +145,13 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const locks = stores.locks;
   const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
+  const notices: string[] = [];
+  const tell = (notice: string) => void notices.push(notice);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
+    notices,
     unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
@@ -203,6 +208,7 @@ async function openProject(
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
+  tell = (notice: string): void => log.warn({ project: config.name }, notice),
 ): Promise<readonly Fault[] | "unreachable"> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -214,7 +220,7 @@ async function compileOnce(
     );
     return "unreachable";
   }
-  for (const notice of look.notices) log.warn({ project: config.name }, notice);
+  for (const notice of look.notices) tell(notice);
   project.routes = look.routes;
   return [];
 }

@@ -64,8 +64,18 @@ export interface Column {
    * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
+  /** Where the engine keeps values of the type in several forms: how it finds what it knows of the column's. */
+  readonly stored?: StoredIn;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
+}
+
+/** The form in which a column's values are stored, as far as only the engine knows it. */
+export interface StoredIn {
+  /** Only `db/` looks at it. */
+  readonly id: string;
+  /** What the operator should know of the form, behind "holds"; null = it is the usual one. */
+  readonly note: string | null;
 }
 
 /** A column that no table has, for what a statement computes: without any limit but those given. */

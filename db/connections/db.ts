@@ -35,7 +35,7 @@ export function createDb(
 ): Db {
   const deadlines = createDeadlines();
   const pools = createPools(engine, { connectionsMax, deadlines });
-  const executor = createExecutor({ engine, deadlines, statementTimeoutMs, log });
+  const executor = createExecutor({ engine, deadlines, statementTimeoutMs, compile, log });
   const onConnection = createOnConnection(engine, deadlines, executor);
   const catalog = createCatalog(engine, pools.readers, onConnection);
   const ledgerOf = (name: LedgerName) =>

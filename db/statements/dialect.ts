@@ -39,6 +39,20 @@ export interface Marks {
   bind(column: Column, mark: string): unknown;
 }
 
+/** What an engine learns of the forms in which stored values are written: it can change while the service runs. */
+export interface LearnedForms {
+  /** Grows with each change: texts that were printed before it no longer hold. */
+  readonly generation: number;
+  /** Looks again at columns, by the ids of their `stored`, where somebody else may have written since. */
+  refresh(ids: readonly string[]): void;
+}
+
+/** A column and its name in a statement. */
+export interface NamedColumn {
+  readonly column: Column;
+  readonly name: SQL;
+}
+
 /** A column of a formula by its name. */
 export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
 
@@ -91,12 +105,16 @@ export interface Dialect {
    */
   formula(formula: Formula, target: Column, operand: FindOperand): SQL;
   /** Right side of a `stamp` assignment (see statement.ts). */
-  stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL;
+  stamp(own: NamedColumn, after: NamedColumn | null, now: SQL): SQL;
   /**
    * How the column, or a value for it, enters a comparison, where that is not itself. `term` is `name` for the column,
    * else the placeholder as `param` printed it.
    */
   comparand?(column: Column, term: SQL, name: SQL): SQL;
+  /** The sides of a join, where they are not as `comparand` makes them. */
+  joined?(left: NamedColumn, right: NamedColumn): readonly [SQL, SQL] | null;
+  /** Only where columns have a `stored`. */
+  readonly forms?: LearnedForms;
   /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
   limit(limit: SQL | null, offset: SQL): SQL;
   /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */

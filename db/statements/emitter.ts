@@ -31,6 +31,8 @@ export interface Emitter {
   textOf(column: Column): void;
   /** The column as a side of a comparison. */
   comparand(column: Column): void;
+  /** `left = right`, of a join. */
+  joined(left: Column, right: Column): void;
   /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
   compared(column: Column, value: Scalar): void;
   /** The column's text in a form that differs where any character does. */

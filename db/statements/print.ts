@@ -16,6 +16,8 @@ export interface Printed {
   readonly text: string;
   /** For each parameter of the text, the place of its value in the shape. */
   readonly order: readonly number[];
+  /** Ids of the stored forms that the text relies on. */
+  readonly forms: readonly string[];
 }
 
 /** Rejects what `createCompiler` says. */
@@ -30,7 +32,7 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
     throw new Error("The statement's key and its text have not the same values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
-  return { text, order };
+  return { text, order, forms: [...emitter.forms] };
 }
 
 const tooManyValues = (): AppError =>

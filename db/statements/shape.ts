@@ -73,6 +73,10 @@ class KeyEmitter implements Emitter, Shape {
     this.key += idOf(column);
   }
 
+  joined(left: Column, right: Column): void {
+    this.key += idOf(left) + idOf(right);
+  }
+
   compared(column: Column, value: Scalar): void {
     this.keep(column, value);
   }

@@ -185,6 +185,17 @@ const rules: readonly Case[] = [
     'did you mean "name"?',
   ],
   [
+    "a constraint on a column that is only read",
+    {
+      ...base,
+      viewName: "product_view",
+      fieldValidation: [{ name: "category_name", type: "text", constraints: { required: true } }],
+    },
+    "fieldValidation[0].constraints.required",
+    "category_name, which is only read",
+    "a type, precision or scale alone",
+  ],
+  [
     "an unknown column of the object form",
     { ...base, fieldValidation: { nam: { required: true } } },
     "fieldValidation.nam",

@@ -159,7 +159,7 @@ function tableColumn(
   const isIdentity = !isView && /auto_increment/i.test(extra);
   // MariaDB writes the absent default of a nullable column as the word.
   const isDefaulted = row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
-  return columnOf({
+  const column = columnOf({
     name: String(row["name"]),
     native: String(row["native"]),
     isJson,
@@ -170,7 +170,12 @@ function tableColumn(
     generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
     timestampLast: timestampLast(version),
   });
+  return isView ? maybeBoolean(column) : column;
 }
+
+/** A comparison gives 1 or 0 here: a rule may say that a number which is only read means true or false. */
+const maybeBoolean = (column: Column): Column =>
+  column.type === "integer" ? { ...column, ruleTypes: ["boolean"] } : column;
 
 /** MariaDB counts seconds in 32 bits without a sign since 11.5, where the processor has 64 bits. */
 function timestampLast(version: string): string {
@@ -192,7 +197,7 @@ function fieldColumn(field: Field, version: string): Column {
     generated: "none",
     timestampLast: timestampLast(version),
   };
-  return columnOf(facts);
+  return maybeBoolean(columnOf(facts));
 }
 
 const flag = { unsigned: 0x20, enum: 0x100, set: 0x800 };

@@ -8,7 +8,7 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect, RawRow } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { marks, sortedPart } from "./marks.ts";
@@ -138,7 +138,8 @@ const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin
 const loose = (text: SQL): SQL =>
   sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant) return now;
   const digits = column.fractionDigits;
   // Cut here: MySQL would round, and so name a moment to come.

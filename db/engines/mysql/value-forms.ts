@@ -76,7 +76,7 @@ export const valueForms: ValueForms = {
     ...plain,
     bind: (_column, value) => value === true,
     decoder: () => (raw) =>
-      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(raw),
+      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
     textOf: null,
   },
   date: {

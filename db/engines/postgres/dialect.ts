@@ -10,7 +10,7 @@ import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn } from "../../statements/dialect.ts";
 import { marks } from "./marks.ts";
 import { castType, isUnordered } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
@@ -112,7 +112,8 @@ const formulaWords: FormulaWords = {
 /** Digits beyond the last one of an average, so that rounding it twice never shows. */
 const averageGuardDigits = 14;
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
   const unitMs = 10 ** (3 - column.fractionDigits);
   const latest = after ? sql`greatest(${name}, ${after})` : name;

@@ -7,13 +7,17 @@ import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
+import type { StoredForms } from "./stored-forms.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
 
 /** `release` is called once, when the connection ends; `database` may live on (in memory). */
-export function createConnection(database: Database, release: () => void): Connection {
+export function createConnection(
+  database: Database,
+  { release, forms }: { release: () => void; forms: StoredForms },
+): Connection {
   const prepared = new Map<string, Statement<unknown[], RawRow>>();
   let alive = true;
 
@@ -75,6 +79,8 @@ export function createConnection(database: Database, release: () => void): Conne
     async native(text, params) {
       if (!alive) throw new Error("The database connection is not open");
       const statement = statementOf(text, false);
+      // The operator's own SQL writes values in whatever form it likes.
+      if (!statement.readonly) forms.touch();
       if (!statement.reader) return runNow(text, params, true);
       const fields = statement.columns();
       // As BigInts: the driver's doubles would lose the last digits of long integers.
