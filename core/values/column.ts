@@ -62,6 +62,8 @@ export interface Column {
    * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
+  /** A trigger of the table may give the column a value when an INSERT leaves it out or sends null; absent = none can. */
+  readonly isFilledByTrigger?: boolean;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
 }
@@ -100,6 +102,18 @@ export interface ForeignKey {
   readonly referencedTable: string;
 }
 
+/** The statements that change rows. */
+export type WriteKind = "insert" | "update" | "delete";
+
+/** A statement that the database carries out for no row of a table: a right is missing, or something stands in its place. */
+export interface TableRefusal {
+  readonly statement: "select" | WriteKind;
+  /** Null = on every column. */
+  readonly columns: readonly string[] | null;
+  /** Goes behind the table's name and a comma: `on which the database user has no right to INSERT`. */
+  readonly reason: string;
+}
+
 /** A table or view as the database has it. */
 export interface Table {
   readonly kind: "table" | "view";
@@ -112,6 +126,14 @@ export interface Table {
   /** Unique constraints and unique indexes, the primary key among them. */
   readonly unique: readonly UniqueConstraint[];
   readonly foreignKeys: readonly ForeignKey[];
+  /** The columns of check and exclusion constraints, of domains too, where the engine tells them; a name may stand there several times. */
+  readonly checks?: readonly UniqueConstraint[];
+  /** Statements that a trigger may carry out for some of their rows only, without an error; absent = none. */
+  readonly passesOver?: ReadonlySet<WriteKind>;
+  /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
+  readonly insertsReturn?: boolean;
+  /** What the database would refuse whatever a row holds; absent = nothing. */
+  readonly refusals?: readonly TableRefusal[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
   /** `schema.name` in lower case: equal for equal tables, however a configuration spells them. */

@@ -7,6 +7,7 @@ import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Connection, Engine, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -44,6 +45,8 @@ export interface ExecutorOptions {
   readonly deadlines: Deadlines;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
+  /** Whether clients see what the operator's triggers say. */
+  readonly triggerMessages: boolean;
   readonly log?: Log | undefined;
 }
 
@@ -51,6 +54,7 @@ export function createExecutor({
   engine,
   deadlines: { within },
   statementTimeoutMs,
+  triggerMessages,
   log,
 }: ExecutorOptions): Executor {
   function step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T> {
@@ -90,7 +94,11 @@ export function createExecutor({
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
-    const known = toAppError(failure, statement, error);
+    const parameter =
+      statement === null || failure.parameter === undefined
+        ? null
+        : columnOfParameter(engine.dialect, statement, failure.parameter);
+    const known = toAppError(failure, { statement, cause: error, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 

@@ -24,10 +24,18 @@ export async function readTable(
   const jsonColumns = new Set(
     isMariaDb(version) && !isView ? (await read(checksQuery)).map(checkedAsJson) : [],
   );
-  const columns = (await read(columnsQuery)).map((row) =>
-    tableColumn(row, { isView, isJson: jsonColumns.has(String(row["name"])), version }),
-  );
+  const fills = (await read(fillingQuery)).length > 0;
   const indexes = [...groupedBy(await read(indexesQuery))];
+  const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];
+  const columns = (await read(columnsQuery)).map((row) =>
+    tableColumn(row, {
+      isView,
+      isJson: jsonColumns.has(String(row["name"])),
+      isFilledByTrigger: fills,
+      isUntoldKey: !returnsInserts(version) && primaryKey.includes(String(row["name"])),
+      version,
+    }),
+  );
   const references = [...groupedBy(await read(referencesQuery))];
   const identity = String(table["identity"]);
   const cascades = await connection.run(cascadesQuery, [], false);
@@ -37,7 +45,7 @@ export async function readTable(
     schema,
     name,
     columns: new Map(columns.map((column) => [column.name, column])),
-    primaryKey: indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [],
+    primaryKey,
     unique: indexes
       .filter(([, parts]) =>
         parts.every((part) => part["column_name"] !== null && part["prefix"] === null),
@@ -48,6 +56,8 @@ export async function readTable(
       columns: parts.map(columnName),
       referencedTable: String(parts[0]!["referenced"]),
     })),
+    // INSERT … RETURNING cannot be had for all: it has no form for what a MySQL server would do.
+    insertsReturn: returnsInserts(version) && (fills || hasDefaultKey(columns, primaryKey)),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
     changesWith: changesWith(identity, {
@@ -123,6 +133,12 @@ const triggersQuery = `
   select distinct lower(concat(EVENT_OBJECT_SCHEMA, '.', EVENT_OBJECT_TABLE)) as identity
   from information_schema.TRIGGERS`;
 
+/** Triggers that may change a row before it is stored. */
+const fillingQuery = `
+  select TRIGGER_NAME as name from information_schema.TRIGGERS
+  where EVENT_OBJECT_SCHEMA = coalesce(?, database()) and EVENT_OBJECT_TABLE = ?
+    and ACTION_TIMING = 'BEFORE' and EVENT_MANIPULATION = 'INSERT'`;
+
 /** MariaDB alone has the table's name there. */
 const checksQuery = `
   select CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
@@ -130,6 +146,19 @@ const checksQuery = `
 
 const namesQuery = `
   select TABLE_NAME as name from information_schema.TABLES where TABLE_SCHEMA = database() order by TABLE_NAME`;
+
+/** Whether INSERT can answer the rows: MariaDB since 10.5. */
+function returnsInserts(version: string): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? [];
+  return Number(major) * 100 + Number(minor) >= 1005;
+}
+
+/** Whether the server makes keys and does not tell them as it tells those of AUTO_INCREMENT. */
+const hasDefaultKey = (columns: readonly Column[], primaryKey: readonly string[]): boolean =>
+  columns.some(
+    ({ name, hasDefault, generated }) =>
+      hasDefault && generated === "none" && primaryKey.includes(name),
+  );
 
 const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
 
@@ -145,17 +174,27 @@ function groupedBy(rows: readonly RawRow[]): Map<string, RawRow[]> {
   return Map.groupBy(rows, (row) => String(row["name"]));
 }
 
+interface TableFacts {
+  readonly isView: boolean;
+  readonly isJson: boolean;
+  readonly isFilledByTrigger: boolean;
+  /** Of a key that a default or a trigger makes, and that the server then does not tell. */
+  readonly isUntoldKey: boolean;
+  readonly version: string;
+}
+
 function tableColumn(
   row: RawRow,
-  { isView, isJson, version }: { isView: boolean; isJson: boolean; version: string },
+  { isView, isJson, isFilledByTrigger, isUntoldKey, version }: TableFacts,
 ): Column {
   const extra = String(row["extra"]);
   // Both servers say the expression; MariaDB says NULL where there is none.
   const isComputed = Boolean(row["expression"]);
   const isIdentity = !isView && /auto_increment/i.test(extra);
   // MariaDB writes the absent default of a nullable column as the word.
-  const isDefaulted = row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
-  return columnOf({
+  const isDefaulted =
+    !isUntoldKey && row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
+  const column = columnOf({
     name: String(row["name"]),
     native: String(row["native"]),
     isJson,
@@ -166,6 +205,9 @@ function tableColumn(
     generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
     timestampLast: timestampLast(version),
   });
+  return isFilledByTrigger && !isUntoldKey && column.generated === "none"
+    ? { ...column, isFilledByTrigger }
+    : column;
 }
 
 /** MariaDB counts seconds in 32 bits without a sign since 11.5, where the processor has 64 bits. */

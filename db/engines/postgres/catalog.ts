@@ -9,6 +9,7 @@ import {
   type ForeignKey,
   type Table,
   type UniqueConstraint,
+  type WriteKind,
 } from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
@@ -27,6 +28,7 @@ export async function readTable(
   const attributes = await connection.run(columnsQuery, [relation["oid"]], false);
   const keys = await connection.run(keysQuery, [relation["oid"]], false);
   const references = await connection.run(referencesQuery, [relation["oid"]], false);
+  const checks = await connection.run(checksQuery, [relation["oid"]], false);
   const affected = await connection.run(affectedQuery, [relation["oid"]], false);
   const identity = String(relation["identity"]);
   return {
@@ -34,7 +36,14 @@ export async function readTable(
     schema,
     name,
     columns: new Map(
-      attributes.rows.map((row) => [String(row["name"]), columnOf(row as unknown as ColumnRow)]),
+      attributes.rows.map((row) => [
+        String(row["name"]),
+        {
+          ...columnOf(row as unknown as ColumnRow),
+          ...(relation["fills"] === true &&
+            row["computed"] !== true && { isFilledByTrigger: true }),
+        },
+      ]),
     ),
     primaryKey: keys.rows
       .filter((row) => row["is_primary"] === true)
@@ -44,6 +53,11 @@ export async function readTable(
       columns: names(row["columns"]),
     })),
     foreignKeys: references.rows.map(foreignKeyOf),
+    checks: checks.rows.map((row) => ({
+      name: String(row["name"]),
+      columns: names(row["columns"]),
+    })),
+    passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
     transactional: true,
     identity,
     changesWith: changesWith(identity, {
@@ -216,7 +230,19 @@ const foldingQuery = `
   limit 1`;
 
 const relationQuery = `
-  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity
+  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity,
+    -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update.
+    exists (
+      select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 7 = 7
+    ) as fills,
+    (
+      select coalesce(json_agg(e.name), '[]')::text
+      from (values (4, 'insert'), (8, 'delete'), (16, 'update')) as e(bit, name)
+      where exists (
+        select from pg_catalog.pg_trigger t
+        where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 3 = 3 and t.tgtype & e.bit <> 0
+      )
+    ) as passes_over
   from pg_catalog.pg_class c
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.relname = $1::text and c.relkind in ('r', 'p', 'f', 'v', 'm')
@@ -260,7 +286,7 @@ const columnsQuery = `
   select a.attname::text as name, t.native, t.category, t.typmod, t.required, t.labels,
     t.has_default or a.attidentity <> '' as has_default,
     a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
-    a.attgenerated <> '' as computed
+    a.attgenerated <> '' or a.attidentity = 'a' as computed
   from typed t
   join pg_catalog.pg_attribute a on a.attrelid = $1::oid and a.attnum = t.place
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -313,6 +339,30 @@ const affectedQuery = `
   from affected
   join pg_catalog.pg_class c on c.oid = affected.oid
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace`;
+
+/** Check and exclusion constraints with their columns, and those of the domains of columns, however deep. */
+const checksQuery = `
+  with recursive domain(number, oid) as (
+    select a.attnum, t.oid from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid and t.typtype = 'd'
+    where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped
+    union all
+    select d.number, b.oid from domain d
+    join pg_catalog.pg_type t on t.oid = d.oid
+    join pg_catalog.pg_type b on b.oid = t.typbasetype and b.typtype = 'd'
+  ), named(place, name, numbers) as (
+    select k.oid, k.conname, k.conkey from pg_catalog.pg_constraint k
+    where k.conrelid = $1::oid and k.contype in ('c', 'x')
+    union all
+    select k.oid, k.conname, array[d.number] from domain d
+    join pg_catalog.pg_constraint k on k.contypid = d.oid and k.contype = 'c'
+  )
+  select n.name::text as name, (
+    select coalesce(json_agg(a.attname order by a.attnum), '[]')::text
+    from pg_catalog.pg_attribute a where a.attrelid = $1::oid and a.attnum = any(n.numbers)
+  ) as columns
+  from named n
+  order by n.place`;
 
 const referencesQuery = `
   select k.conname::text as name, (

@@ -52,6 +52,9 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
+    comparand: (column, term) =>
+      column.type === "other" && isUnordered(column) ? sql`${term}::text` : term,
     limit: (limit, offset) =>
       limit === null
         ? sql`offset ${offset}::bigint`
