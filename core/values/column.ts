@@ -29,7 +29,7 @@ export interface Column {
   readonly nullable: boolean;
   /** The database fills the column when an INSERT leaves it out (a default, or a generated value). */
   readonly hasDefault: boolean;
-  /** `identity`: the database numbers it when left out. `computed`: it can never be written. */
+  /** `identity`: the database numbers it when left out. `computed`: it can never be written, as a number that is GENERATED ALWAYS. */
   readonly generated: "none" | "identity" | "computed";
   /** Longest text in characters; null = no limit known. */
   readonly lengthMax: number | null;
@@ -51,6 +51,8 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
+  /** Texts: the collation takes different texts for one, so that the engine cannot match patterns in it; absent = it does not. */
+  readonly isLooselyCollated?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
   /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */

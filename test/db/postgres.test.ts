@@ -575,7 +575,7 @@ describe("failures", () => {
       { kind: "check", constraint: "positive" },
     ],
     [`insert into "children" (parent, size) values (1, 40000)`, { kind: "outOfRange" }],
-    [`insert into "children" (id, parent) values (1, 1)`, { kind: "badValue" }],
+    [`insert into "children" (id, parent) values (1, 1)`, { kind: "generated" }],
     [`select 'x'::int`, { kind: "badValue" }],
     [`select '{}'::json = '{}'::json`, { kind: "badValue" }],
     [`select * from no_such_table`, { kind: "unknown" }],
@@ -649,7 +649,7 @@ describe("the catalog", () => {
   });
 
   test.each([
-    ["id", { generated: "identity", hasDefault: true, nullable: false, type: "integer" }],
+    ["id", { generated: "computed", hasDefault: true, nullable: false, type: "integer" }],
     ["s", { generated: "identity", hasDefault: true }],
     ["total", { generated: "computed", type: "decimal", precision: null, scale: null }],
     ["price", { generated: "none", hasDefault: true, nullable: false, precision: 8, scale: 2 }],

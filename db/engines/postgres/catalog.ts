@@ -142,6 +142,8 @@ interface ColumnRow {
   readonly has_default: boolean;
   readonly identity: boolean;
   readonly computed: boolean;
+  /** Whether the collation is not deterministic. */
+  readonly loose: boolean;
   /** JSON array of the labels of an enumerated type. */
   readonly labels: string | null;
 }
@@ -169,6 +171,7 @@ function columnOf(row: ColumnRow): Column {
     fractionDigits: type === "timestamp" ? (typmod < 0 ? 3 : Math.min(typmod, 3)) : 0,
     span: null,
     labels: row.labels === null ? null : names(row.labels),
+    ...(row.loose && { isLooselyCollated: true }),
   };
 }
 
@@ -286,22 +289,31 @@ const columnsQuery = `
   select a.attname::text as name, t.native, t.category, t.typmod, t.required, t.labels,
     t.has_default or a.attidentity <> '' as has_default,
     a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
-    a.attgenerated <> '' or a.attidentity = 'a' as computed
+    a.attgenerated <> '' or a.attidentity = 'a' as computed,
+    exists (
+      select from pg_catalog.pg_collation l where l.oid = a.attcollation and not l.collisdeterministic
+    ) as loose
   from typed t
   join pg_catalog.pg_attribute a on a.attrelid = $1::oid and a.attnum = t.place
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   order by t.place`;
 
-/** What comes straight from a table's column keeps that column's length. */
+/** What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
 const outputsQuery = `
   with recursive attribute(place, type, typmod, required, has_default) as (
     select o.index, o.type, coalesce(a.atttypmod, -1), false, false
     from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
     left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
   ), ${resolve}
-  select native, category, typmod, labels, false as required, false as has_default, false as identity, false as computed
-  from typed
-  order by place`;
+  select t.native, t.category, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed,
+    exists (
+      select from pg_catalog.pg_collation l
+      where not l.collisdeterministic and t.category = 'S' and (a.attnum is null or l.oid = a.attcollation)
+    ) as loose
+  from typed t
+  join json_to_recordset($1::json) as o("index" int, "table" oid, "number" int) on o.index = t.place
+  left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and o.table <> 0
+  order by t.place`;
 
 /** Keys of an index in their order, as JSON. Partial and expression indexes are no keys. */
 const keysQuery = `

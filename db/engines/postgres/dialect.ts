@@ -29,11 +29,14 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
-    like(text, pattern, { ignoreCase, ascii }) {
-      if (!ignoreCase) return sql`${text} like ${pattern}::text`;
-      const collation = ascii ? null : foldingCollation();
-      const folded = collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
-      return sql`${folded} ilike ${pattern}::text`;
+    like(text, pattern, { column, ignoreCase, ascii }) {
+      const byBytes = needsCollation(column) ? '"C"' : null;
+      const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
+      const named = collation ?? byBytes;
+      const collated = named === null ? text : sql`${text} collate ${sql.raw(named)}`;
+      return ignoreCase
+        ? sql`${collated} ilike ${pattern}::text`
+        : sql`${collated} like ${pattern}::text`;
     },
     aggregate,
     estimate: {
@@ -61,6 +64,10 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+/** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
+const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
+  isLooselyCollated === true || parts.length > 1;
 
 /** What the topmost node of the plan gives. */
 function planRows(explanation: unknown): number {
