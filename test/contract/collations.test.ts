@@ -26,7 +26,8 @@ describe.runIf(inject("engine") === "postgres")("a collation that is not determi
         },
         views: { viewName: "town_view", primaryKey: "id", action: { read: true } },
         queries: {
-          viewQuery: "select id, name || nick as both_names, upper(name) as large, 1 as number from towns",
+          viewQuery:
+            "select id, name || nick as both_names, upper(name) as large, 1 as number from towns",
           primaryKey: "id",
           action: { read: true },
         },

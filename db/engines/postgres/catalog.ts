@@ -14,7 +14,7 @@ import {
 import { changesWith } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
-import type { OutputColumn, PostgresConnection } from "./connection.ts";
+import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
 export async function readTable(
