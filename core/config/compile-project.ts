@@ -31,6 +31,7 @@ import {
 import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
+import { checkRights } from "./rights.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt, refuseUnsafe, unsafeProjectSettings } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
@@ -134,6 +135,7 @@ async function compileEntity(
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, write });
+  checkRights(survey, { write, read, reading, composite: composite.plan });
 
   const entity: Entity = {
     project: survey.project,

@@ -2,7 +2,13 @@
  * What MySQL or MariaDB says of its tables, views and queries. Tables are read from information_schema; a query is only prepared,
  * and its columns come from the protocol's description of the result.
  */
-import type { Column, ForeignKey, Table, UniqueConstraint } from "../../../core/values/column.ts";
+import type {
+  Column,
+  ForeignKey,
+  Table,
+  TableRefusal,
+  UniqueConstraint,
+} from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
@@ -11,7 +17,7 @@ import type { Field, MysqlConnection } from "./connection.ts";
 
 /** Null when there is no such table or view. `schema` null = the database of the URL. */
 export async function readTable(
-  connection: Connection,
+  connection: MysqlConnection,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -27,7 +33,8 @@ export async function readTable(
   const fills = (await read(fillingQuery)).length > 0;
   const indexes = [...groupedBy(await read(indexesQuery))];
   const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];
-  const columns = (await read(columnsQuery)).map((row) =>
+  const columnRows = await read(columnsQuery);
+  const columns = columnRows.map((row) =>
     tableColumn(row, {
       isView,
       isJson: jsonColumns.has(String(row["name"])),
@@ -56,6 +63,12 @@ export async function readTable(
       columns: parts.map(columnName),
       referencedTable: String(parts[0]!["referenced"]),
     })),
+    refusals: isView
+      ? []
+      : [
+          ...lackedRights(columnRows),
+          ...((await mayDelete(connection, schema, name)) ? [] : [refusalOf("delete", null)]),
+        ],
     // INSERT … RETURNING cannot be had for all: it has no form for what a MySQL server would do.
     insertsReturn: returnsInserts(version) && (fills || hasDefaultKey(columns, primaryKey)),
     transactional: isView || String(table["transactional"]) === "YES",
@@ -104,7 +117,7 @@ const tableQuery = `
 
 const columnsQuery = `
   select COLUMN_NAME as name, COLUMN_TYPE as native, CHARACTER_SET_NAME as charset, COLLATION_NAME as collation, IS_NULLABLE as nullable,
-    COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression
+    COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression, PRIVILEGES as rights
   from information_schema.COLUMNS
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?
   order by ORDINAL_POSITION`;
@@ -146,6 +159,50 @@ const checksQuery = `
 
 const namesQuery = `
   select TABLE_NAME as name from information_schema.TABLES where TABLE_SCHEMA = database() order by TABLE_NAME`;
+
+const refusalOf = (
+  statement: TableRefusal["statement"],
+  columns: readonly string[] | null,
+): TableRefusal => ({
+  statement,
+  columns,
+  reason: `on which the database user has no right to ${statement.toUpperCase()}`,
+});
+
+/** The server lists, for each column, what the user may do with it, by whichever grant. */
+function lackedRights(rows: readonly RawRow[]): TableRefusal[] {
+  return (["select", "insert", "update"] as const).flatMap((statement) => {
+    const lacking = rows.filter((row) => !String(row["rights"]).split(",").includes(statement));
+    return lacking.length === 0
+      ? []
+      : [
+          refusalOf(
+            statement,
+            lacking.map((row) => String(row["name"])),
+          ),
+        ];
+  });
+}
+
+/** A right to DELETE can come from grants of any level and from roles: the server is asked, as it is when it prepares one. */
+async function mayDelete(
+  connection: MysqlConnection,
+  schema: string | null,
+  name: string,
+): Promise<boolean> {
+  const table = [schema, name]
+    .flatMap((part) => (part === null ? [] : `\`${part.replaceAll("`", "``")}\``))
+    .join(".");
+  try {
+    await connection.describe(`delete from ${table} where 1 = 0`);
+    return true;
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno === accessDenied) return false;
+    throw error;
+  }
+}
+
+const accessDenied = 1142;
 
 /** Whether INSERT can answer the rows: MariaDB since 10.5. */
 function returnsInserts(version: string): boolean {
