@@ -643,7 +643,7 @@ describe("the catalog", () => {
       { name: "pair", columns: ["s", "plain"] },
       { name: "sole", columns: ["price"] },
     ]);
-    expect(table.foreignKeys).toEqual([
+    expect(table.foreignKeys).toMatchObject([
       { name: "link_fk", columns: ["link"], referencedTable: 'other.Odd "name' },
     ]);
   });
@@ -658,6 +658,15 @@ describe("the catalog", () => {
   ])("tells of column %s", async (name, expected) => {
     const table = (await engine.table(own, null, "kinds"))!;
     expect(table.columns.get(name)).toMatchObject(expected);
+  });
+
+  test("tells of texts whose own = may find another text, for those who compare exactly", async () => {
+    await rows(
+      "create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    );
+    await rows("create table cased (plain text, folded text collate any_case)");
+    const { columns } = (await engine.table(own, null, "cased"))!;
+    expect([...columns.values()].map(({ isLoose = false }) => isLoose)).toEqual([false, true]);
   });
 
   test("takes views, other schemas and odd names, and knows no others", async () => {

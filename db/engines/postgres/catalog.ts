@@ -187,14 +187,17 @@ function columnOf(row: ColumnRow): Column {
     span: null,
     labels: row.labels === null ? null : names(row.labels),
     ...(row.loose && { isLooselyCollated: true }),
+    ...((row.loose || isCitext(native)) && { isLoose: true }),
   };
 }
 
 function typeOf({ category, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
   if (category === "A") return "array";
-  return columnTypes.get(native) ?? (/(^|\.)citext$/.test(native) ? "text" : "other");
+  return columnTypes.get(native) ?? (isCitext(native) ? "text" : "other");
 }
+
+const isCitext = (native: string): boolean => /(^|\.)citext$/.test(native);
 
 /** By the server's name of the type, as `format_type` gives it. */
 const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
@@ -236,6 +239,8 @@ function foreignKeyOf(row: RawRow): ForeignKey {
     name: String(row["name"]),
     columns: names(row["columns"]),
     referencedTable: String(row["referenced"]),
+    referencedIdentity: String(row["referenced_identity"]),
+    referencedColumns: names(row["referenced_columns"]),
   };
 }
 

@@ -29,6 +29,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
+    exactText: (text) => sql`${text}::text collate "C"`,
     like(text, pattern, { column, ignoreCase, ascii }) {
       const byBytes = needsCollation(column) ? '"C"' : null;
       const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
