@@ -30,6 +30,7 @@ export const errorTable: Readonly<
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
   lockNotTaken: { status: 500, error: "Internal server error" },
   idempotencyKeyReused: { status: 422, error: "Idempotency key reuse" },
+  rejectedByDatabase: { status: 422, error: "Rejected by database" },
   rejectedByHook: { status: 422, error: "Rejected by hook" },
   transitionNotAllowed: { status: 422, error: "Transition not allowed" },
   internal: { status: 500, error: "Internal server error" },

@@ -183,10 +183,11 @@ async function openProject(
   config: ProjectConfig,
   { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url, pool, statementTimeoutMs } = config.database;
+  const { url, pool, statementTimeoutMs, triggerMessages } = config.database;
   const db = await openDb(url, {
     connectionsMax: pool,
     statementTimeoutMs,
+    triggerMessages,
     decimals: config.decimals,
   });
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });

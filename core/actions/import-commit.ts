@@ -14,7 +14,7 @@ export const importCommit = defineAction<ImportPlan>({
   mode: "starts a job",
   methods: ["POST"],
   group: "import",
-  requires: ["key", "transactions", "auditColumns", "jobs"],
+  requires: ["key", "inserts", "transactions", "auditColumns", "jobs"],
   headers: ["Idempotency-Key"],
   errors: ["invalidJobState"],
   takesOptions: false,

@@ -118,6 +118,10 @@ export type ActionGroup = "workflow" | "export" | "import" | "lock";
 export type Requirement =
   /** A table to write to, and the key that names one of its records. */
   | "key"
+  /** The database inserts, updates or deletes rows of that table. */
+  | "inserts"
+  | "updates"
+  | "deletes"
   /** A view, query or table to read. */
   | "source"
   /** The datatablesQuery, or a table. */

@@ -33,6 +33,7 @@ import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
 import { noteStoredForms } from "./stored-notes.ts";
+import { checkRights } from "./rights.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
@@ -144,6 +145,7 @@ async function compileEntity(
   });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, write });
+  checkRights(survey, { write, read, reading, composite: composite.plan });
 
   const entity: Entity = {
     project: survey.project,

@@ -39,6 +39,8 @@ export type ErrorKind =
   | "unsupportedMediaType"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
+  /** A trigger or procedure of the operator's own database refused. */
+  | "rejectedByDatabase"
   /** A handler of the operator's own refused. */
   | "rejectedByHook"
   /** The workflow does not let this status follow. */

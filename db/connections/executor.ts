@@ -7,6 +7,7 @@ import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Connection, Engine, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -58,6 +59,8 @@ export interface ExecutorOptions {
   /** 0 = none. */
   readonly statementTimeoutMs: number;
   readonly compile: Compile;
+  /** Whether clients see what the operator's triggers say. */
+  readonly triggerMessages: boolean;
   readonly log?: Log | undefined;
 }
 
@@ -66,6 +69,7 @@ export function createExecutor({
   deadlines: { within },
   statementTimeoutMs,
   compile,
+  triggerMessages,
   log,
 }: ExecutorOptions): Executor {
   const { forms } = engine.dialect;
@@ -116,7 +120,11 @@ export function createExecutor({
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
-    const known = toAppError(failure, statement, error);
+    const parameter =
+      statement === null || failure.parameter === undefined
+        ? null
+        : columnOfParameter(engine.dialect, statement, failure.parameter);
+    const known = toAppError(failure, { statement, cause: error, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 

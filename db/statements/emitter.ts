@@ -43,8 +43,8 @@ export interface Emitter {
   value(column: Column, value: Scalar): void;
   /** What a SELECT answers, each with its column's name. */
   outputs(columns: readonly Column[]): void;
-  /** What a write answers, where the engine answers rows of it. */
-  returning(columns: readonly Column[]): void;
+  /** What a write answers, where the engine answers rows of it. `isForced`: where it does so of the written table alone. */
+  returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */
   like(column: Column, pattern: string, options: LikeOptions): void;
   /** A term of an ORDER BY. */

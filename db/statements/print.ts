@@ -6,7 +6,8 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Dialect } from "./dialect.ts";
-import type { Shape } from "./shape.ts";
+import type { Statement } from "../../core/query/statement.ts";
+import { type Shape, shapeOf } from "./shape.ts";
 import { bareQuery } from "./source.ts";
 import { Slot, TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
@@ -33,6 +34,18 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
   return { text, order, forms: [...emitter.forms] };
+}
+
+/** The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none. Prints anew. */
+export function columnOfParameter(
+  dialect: Dialect,
+  statement: Statement,
+  at: number,
+): Column | null {
+  if (statement.kind === "native") return null;
+  const shape = shapeOf(statement);
+  const place = print(dialect, statement, shape).order[at];
+  return (place === undefined ? null : shape.columns[place]) ?? null;
 }
 
 const tooManyValues = (): AppError =>

@@ -117,8 +117,8 @@ export class TextEmitter implements Emitter {
     );
   }
 
-  returning(columns: readonly Column[]): void {
-    if (!this.dialect.returning || columns.length === 0) return;
+  returning(columns: readonly Column[], isForced = false): void {
+    if ((!this.dialect.returning && !isForced) || columns.length === 0) return;
     this.pieces.push(sql` returning `);
     this.outputs(columns);
   }

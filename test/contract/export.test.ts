@@ -182,6 +182,11 @@ describe.each(longTestPlaces)("export, %s", (place) => {
         "A-1 A-3",
       ],
       [
+        "no row for a pattern that ends in a backslash",
+        { where: where({ key: "code", operator: "LIKE", value: "A-%\\" }) },
+        "",
+      ],
+      [
         "an order by column and order",
         { sort_columns: [{ column: "code", order: "desc" }] },
         "A-8 A-7 A-6 A-5 A-4 A-3 A-2 A-1",

@@ -31,12 +31,15 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
     exactText: (text) => sql`${text}::text collate "C"`,
-    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
-      if (!ignoreCase) return sql`${text} like ${pattern}::text`;
-      const collation = ascii ? null : foldingCollation();
+    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
+      const byBytes = needsCollation(column) ? '"C"' : null;
+      const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
+      const named = collation ?? byBytes;
       const compared = ignoreAccents ? unaccented(text) : text;
-      const folded = collation === null ? compared : sql`${compared} collate ${sql.raw(collation)}`;
-      return sql`${folded} ilike ${pattern}::text`;
+      const collated = named === null ? compared : sql`${compared} collate ${sql.raw(named)}`;
+      return ignoreCase
+        ? sql`${collated} ilike ${pattern}::text`
+        : sql`${collated} like ${pattern}::text`;
     },
     aggregate,
     estimate: {
@@ -55,6 +58,9 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
+    comparand: (column, term) =>
+      column.type === "other" && isUnordered(column) ? sql`${term}::text` : term,
     limit: (limit, offset) =>
       limit === null
         ? sql`offset ${offset}::bigint`
@@ -65,6 +71,9 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
 /** As `withoutAccents` in core; the extension unaccent need not be there. */
 const unaccented = (text: SQL): SQL =>
   sql`translate(normalize(regexp_replace(normalize(${text}, nfd), '[\\u0300-\\u036f]', '', 'g'), nfc), ${sql.raw(`'${strokes}', '${plainLetters}'`)})`;
+/** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
+const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
+  isLooselyCollated === true || parts.length > 1;
 
 /** What the topmost node of the plan gives. */
 function planRows(explanation: unknown): number {

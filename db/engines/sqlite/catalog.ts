@@ -8,6 +8,7 @@ import {
   type ForeignKey,
   type Table,
   type UniqueConstraint,
+  type WriteKind,
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
@@ -73,6 +74,7 @@ export async function readTable(
       ...(await uniqueIndexes(rows, found.name, schema)),
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
+    passesOver: await passedOver(rows, found.name, schema),
     transactional: true,
     identity: self,
     changesWith: changesWith(self, await linksOf(rows, schema)),
@@ -200,6 +202,20 @@ async function keyOf(rows: Rows, table: string, schema: string | null): Promise<
     schema ?? "main",
   );
   return found.map(({ name }) => name);
+}
+
+/** RAISE(IGNORE) ends a row's change without an error, RAISE(FAIL) keeps what was done for the rows before it. */
+async function passedOver(
+  rows: Rows,
+  table: string,
+  schema: string | null,
+): Promise<ReadonlySet<WriteKind>> {
+  const found = await rows<{ sql: string }>(
+    `select sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`,
+    table,
+  );
+  const isQuiet = found.some(({ sql }) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
+  return new Set(isQuiet ? (["insert", "update", "delete"] as const) : []);
 }
 
 /** Names differ in nothing but case here. */
