@@ -38,3 +38,15 @@ export function utf8Length(text: string): number {
 
 /** Case and outer blanks of a heading do not count. */
 export const headingKey = (heading: string): string => heading.trim().toLowerCase();
+
+const htmlEntities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** The text as HTML that shows it, between tags and in a quoted attribute. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => htmlEntities[character]!);

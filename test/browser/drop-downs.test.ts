@@ -1,9 +1,14 @@
 /** Select2 and Tom Select over the lookup of the demo's suppliers, as a person uses them. */
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
 import type { Page } from "./playwright.ts";
 
 const demo = openDemo();
+
+const markup = `<img src=x onerror=alert(1)> & "Sons"`;
+beforeAll(() =>
+  demo.call("suppliers/create", { code: "ZZ-999", name: markup, city: "Graz", country: "Austria" }),
+);
 
 /** Labels of the lookup, by SQL. */
 const labels = (more: string): unknown[] =>
@@ -56,6 +61,16 @@ describe("Select2", () => {
     expect(await chosen(page)).toBe(idOf(all.at(-1)));
   });
 
+  test("shows markup in a label as text", async () => {
+    const page = await demo.visit({ page: "select2.html" });
+    await page.locator(".select2-selection").click();
+    await page.locator(".select2-search__field").pressSequentially("onerror");
+    await expect.poll(() => shown(page)).toEqual([`ZZ-999 - ${markup}`]);
+    await page.locator(".select2-results__option").first().click();
+    expect(await page.locator(".select2-selection__rendered").innerText()).toContain(markup);
+    expect(await page.locator("img").count()).toBe(0);
+  });
+
   test("says that there is nothing where nothing fits", async () => {
     const page = await demo.visit({ page: "select2.html" });
     await page.locator(".select2-selection").click();
@@ -105,6 +120,18 @@ describe("Tom Select", () => {
     expect(await page.locator(".ts-control .item").allTextContents()).toEqual([label]);
     expect(await page.evaluate("supplier.getValue()")).toBe(idOf(label));
     await demo.picture("tom-select-value");
+  });
+
+  test("shows markup in a label as text", async () => {
+    const page = await demo.visit({ page: "tom-select.html" });
+    await page.locator(input).click();
+    await page.locator(input).pressSequentially("onerror");
+    await expect.poll(() => shown(page)).toEqual([`ZZ-999 - ${markup}`]);
+    await page.locator(".ts-dropdown .option").first().click();
+    expect(await page.locator(".ts-control .item").allTextContents()).toEqual([
+      `ZZ-999 - ${markup}`,
+    ]);
+    expect(await page.locator("img").count()).toBe(0);
   });
 
   test("shows nothing, and no fault, for a search that is too long", async () => {
