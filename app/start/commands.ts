@@ -3,6 +3,7 @@
  * 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { isLoopback } from "../http/guard.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
@@ -109,10 +110,6 @@ function example({ projects }: Service, url: string): string {
     return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
   }
   return "";
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 /** The last words of a process that cannot go on; a moment is left for them to be written. */

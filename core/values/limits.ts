@@ -231,6 +231,11 @@ export const limits = {
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
+  unreadBodyMs: 2_000,
+  unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
+  farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;
