@@ -3,7 +3,7 @@ import { type Answer, type Call, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { ImportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
-import { ownerOf, type ProjectJobs, progressOf, textMember } from "../jobs/jobs.ts";
+import { idIn, ownerOf, progressOf, type ProjectJobs, textMember } from "../jobs/jobs.ts";
 import { isObject, type Json } from "../values/json.ts";
 import { findJobResult } from "../jobs/job-ledger.ts";
 import type { JobRecord } from "../plans/ports.ts";
@@ -26,7 +26,7 @@ export const importStatus = defineAction<ImportPlan>({
   async run(call) {
     const { body, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
+    const job = await jobs.find(["preview", "commit"], owner, idIn(body, "job_id"));
     return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
   },
 });

@@ -857,18 +857,38 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       );
     });
 
-    test("that is no text, or of another kind, is answered as an unknown one", async () => {
+    test("of another kind is answered as an unknown one", async () => {
       const answers = [
-        await shop.post("goods/import-preview", { upload_id: 5 }),
-        await shop.post("goods/import-preview", { upload_id: [uploadId] }),
         await shop.post("goods/import-preview", { upload_id: previewId }),
         await shop.post("goods/import-commit", { preview_job_id: uploadId }),
-        await shop.post("goods/import-commit", { preview_job_id: { id: previewId } }),
         await shop.get(`goods/import-status?job_id=${uploadId}`),
         await shop.get(`goods/import-status?job_id=export-${randomUUID()}`),
-        await shop.get("goods/import-status"),
       ];
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    });
+
+    test.each([
+      ["missing", { other: "x" }, "other=x", "is required"],
+      ["null", null, "", "is required"],
+      ["empty", "", "$=", "is required"],
+      ["a number", 5, "$[a]=1", "must be a text"],
+      ["a list", ["x"], "$[]=x", "must be a text"],
+      ["an object", { id: "x" }, "$[id]=x", "must be a text"],
+    ])("that is %s is refused by every action", async (kind, value, query, fault) => {
+      const body = (name: string) => (kind === "missing" ? value : { [name]: value });
+      const asked = query.replace("$", "job_id");
+      const answers = [
+        await shop.post("goods/import-preview", body("upload_id")),
+        await shop.post("goods/import-commit", body("preview_job_id")),
+        await shop.post("goods/import-cancel", body("job_id")),
+        await shop.get(`goods/import-status?${asked}`),
+        await shop.get(`goods/import-errors?${asked}`),
+      ];
+      for (const answer of answers) checkEnvelope(answer);
+      const names = ["upload_id", "preview_job_id", "job_id", "job_id", "job_id"];
+      expect(
+        answers.map(({ status, body: { error, message } }) => [status, error, message]),
+      ).toEqual(names.map((name) => [400, "Invalid payload", `${name} ${fault}`]));
     });
 
     test("of another endpoint is answered as an unknown one", async () => {
