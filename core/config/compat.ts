@@ -4,6 +4,7 @@
  * it, so that faults point there. What has no counterpart is named with what to write instead.
  */
 import { actionGroups, actionNames, actions } from "../actions.ts";
+import { accessHint } from "./access-hint.ts";
 import { faultAt, type Document } from "./document.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
 import { isRuleName } from "../rules/field-rules.ts";
@@ -90,6 +91,7 @@ export const lookupAliases: ReadonlyMap<string, string> = new Map([
 const steps: readonly ((draft: Draft) => void)[] = [
   dropHarmless,
   refuseForeign,
+  refuseTurnedAccess,
   nameActions,
   ({ root, moved }) => normaliseRules(root, [], moved),
   nestScope,
@@ -120,6 +122,14 @@ function refuseForeign({ root, refuse }: Draft): void {
     );
   }
   delete root["components"];
+}
+
+function refuseTurnedAccess({ root, refuse }: Draft): void {
+  const isAction = (name: string): boolean => actionNames.includes(name) || actionAliases.has(name);
+  const instead = accessHint(root["access"], isAction);
+  if (instead === null) return;
+  refuse(["access"], instead);
+  delete root["access"];
 }
 
 function nameActions({ root, moved }: Draft): void {

@@ -118,6 +118,12 @@ const shapes: readonly Case[] = [
   ],
   ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
   ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
+  [
+    "actions as the keys of access",
+    { ...base, access: { read: ["admin"] } },
+    "access",
+    'roles as the keys: {"admin":["read"]}',
+  ],
   ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
   [
     "components as a list",
