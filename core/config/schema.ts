@@ -159,7 +159,7 @@ export const importConfig = z.strictObject({
     .describe("Headings whose cells are names that stand for ids."),
 });
 
-const columnFormat = z.discriminatedUnion("type", [
+export const columnFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("date"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("number"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
