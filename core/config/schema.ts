@@ -270,6 +270,12 @@ export const endpointSchema = z
       .describe("What adjust may do."),
     importConfig: importConfig.optional().describe("How import recognises rows and names."),
     columnFormats: byColumn(columnFormat).optional().describe("How export writes columns."),
+    csvFormulas: z
+      .enum(["escape", "keep"])
+      .default("escape")
+      .describe(
+        "Texts in csv that a spreadsheet would run: escape puts an apostrophe in front, keep leaves them as they are.",
+      ),
     aggregateConfig: z
       .strictObject({
         joins: z

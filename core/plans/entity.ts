@@ -178,6 +178,8 @@ export interface ExportPlan {
   readonly columns: Columns;
   /** What the file holds, in order; at least one. */
   readonly exported: readonly ExportColumn[];
+  /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
+  readonly csvFormulas: "escape" | "keep";
   /** The primary key, when the source has it: the last sort column. */
   readonly key: Column | null;
   /** What the operator adds to every export. */

@@ -56,7 +56,7 @@ const tables: readonly FixtureTable[] = [
   },
 ];
 
-const action = { import: true, read: true, first: true, update: true };
+const action = { import: true, create: true, read: true, first: true, update: true };
 const lookup = { targetTable: "groups", targetField: "group_id", lookupField: "name" };
 const goods = {
   tableName: "goods",
@@ -76,6 +76,13 @@ const withConfig = (config: object) => ({
   importConfig: { ...goods.importConfig, ...config },
 });
 
+const texts = {
+  tableName: "goods",
+  fieldName: ["sku", "name"],
+  action: { ...action, export: true },
+  importConfig: { upsertKeys: ["sku"] },
+};
+
 const endpoints = {
   goods,
   other: goods,
@@ -87,6 +94,8 @@ const endpoints = {
   needing: withConfig({ requiredFields: ["made_in"] }),
   "by-key": withConfig({ upsertKeys: ["good_id"], lookupFields: {} }),
   plain: { tableName: "goods", action },
+  texts: { ...texts, csvFormulas: "escape" },
+  "texts-kept": { ...texts, csvFormulas: "keep" },
   names: { tableName: "names", action, importConfig: { upsertKeys: ["name"] } },
   visits: { tableName: "visits", action, importConfig: { upsertKeys: ["place", "day"] } },
   pairs: { tableName: "pairs", action, importConfig: { upsertKeys: ["left_code", "right_code"] } },
@@ -108,6 +117,18 @@ const setUp = (engine: EngineName) => [
   "insert into groups (group_id, name, code) values ('g3', 'Twice', 30)",
   "insert into groups (group_id, name, code) values ('g4', 'Twice', 40)",
 ];
+
+/** The cells of a csv file, as a spreadsheet reads them. */
+function cellsOf(text: string): string[][] {
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain = "", end] of text
+    .replace("\ufeff", "")
+    .matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)!.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === "\r\n") rows.push([]);
+  }
+  return rows.slice(0, -1);
+}
 
 /** The notes of a row's cells, as far as the headings go; null = none. */
 const notesOf = (sheet: ExcelJS.Worksheet, row: number): (string | null)[] =>
@@ -136,6 +157,28 @@ describe.each(longTestPlaces)("import, %s", (place) => {
   const stored = (order = "sku") => shop.sql(`select * from goods order by ${order}`);
   const record = async (sku: string) =>
     (await shop.post("goods/first", { where: [{ key: "sku", value: sku }] })).body.data;
+
+  describe("the rows of a csv export come back as they were", () => {
+    const names = ["plain", "+55 (12) 3923-5555", "-12.5", 'say "x", y', "two\nlines", "'quoted"];
+    const formulas = ["=1+1", "@x", "-1+2", "'=1+1"];
+    test.each([
+      ["texts", names, names],
+      ["texts-kept", [...names, ...formulas], [...names, ...formulas]],
+      // An apostrophe before a formula stays, as nothing tells it from one that was there before.
+      ["texts", formulas, ["'=1+1", "'@x", "'-1+2", "'=1+1"]],
+    ])("through %s: %j", async (endpoint, before, after) => {
+      await shop.sql("delete from goods");
+      for (const [at, name] of before.entries()) {
+        const made = await shop.post("plain/create", { sku: `T-${at}`, name });
+        expect(made.status).toBe(201);
+      }
+      const text = await shop.exported(endpoint, { format: "csv" });
+      await shop.sql("delete from goods");
+      await imports.committed(endpoint, await workbookOf(cellsOf(text)));
+      const rows = await stored();
+      expect(rows.map(({ name }) => name)).toEqual(after);
+    });
+  });
 
   describe("a commit", () => {
     test("stores new rows and changes those that are there", async () => {
