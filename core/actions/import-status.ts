@@ -35,11 +35,12 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   if (job.state !== "completed") return { status: 200, body: importState(job) };
   const status = textMember(job.result, "state");
   const body = { job_id: job.id, status };
-  if (status === "preview_ok")
-    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
-  // The list of errors may be long, so it is a file, which goes out as it is.
+  // What becomes of each row may be long, so it is a file, which goes out as it is.
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
+  // The counts say enough where nothing is wrong.
+  if (!isKept && status === "preview_ok")
+    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
   if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }

@@ -98,6 +98,8 @@ export interface ForeignKey {
   readonly name: string;
   readonly columns: readonly string[];
   readonly referencedTable: string;
+  /** In the order of `columns`; empty = the primary key of that table. */
+  readonly referencedColumns: readonly string[];
 }
 
 /** A table or view as the database has it. */

@@ -125,7 +125,7 @@ async function storeBatches(
 ): Promise<Counts> {
   const { caller, entity, newId, now, log } = context;
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, lock: true });
+  const judge = createJudge({ entity, plan, columns, newId, lock: true, foresees: false });
   const { job, signal } = run;
   const options = { caller, entity, plan, columns, newId, now, log, jobId: job.id, signal };
   const store = storeRows(options);

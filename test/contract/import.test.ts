@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import ExcelJS from "exceljs";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import type { Answer } from "./harness.ts";
 import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
@@ -323,7 +323,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await imports.previewed("insert-only", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
       const { body } = await imports.commit("insert-only", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 0, failed: 1 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -341,7 +341,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await imports.previewed("skip-existing", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
       const { body } = await imports.commit("skip-existing", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 1, failed: 0 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -501,7 +501,11 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         success: true,
         job_id: expect.stringMatching(/^preview-/),
         status: "preview_ok",
-        summary: { valid: 2, invalid: 0, skip: 0 },
+        summary: { valid: 2, invalid: 0, skip: 0, insert: 1, update: 1 },
+        outcomes: [
+          { from: 2, to: 2, outcome: "insert" },
+          { from: 3, to: 3, outcome: "update" },
+        ],
         timestamp: expect.any(String),
       });
       expect(await stored()).toMatchObject([{ name: "Old thing" }]);
@@ -518,7 +522,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         timestamp: expect.any(String),
       });
       const { body } = await imports.ended("goods", answer.body.job_id);
-      expect(body.summary).toEqual({ valid: 0, invalid: 0, skip: 0 });
+      expect(body.summary).toEqual({ valid: 0, invalid: 0, skip: 0, insert: 0, update: 0 });
     });
 
     test("lists the errors of each row with its number in the sheet and its data", async () => {
@@ -550,7 +554,11 @@ describe.each(longTestPlaces)("import, %s", (place) => {
             messages: ["Product name: is required", "In stock: must be a whole number"],
           },
         ],
-        summary: { valid: 1, invalid: 2, skip: 0 },
+        summary: { valid: 1, invalid: 2, skip: 0, insert: 1, update: 0 },
+        outcomes: [
+          { from: 2, to: 2, outcome: "insert" },
+          { from: 4, to: 5, outcome: "invalid" },
+        ],
         timestamp: expect.any(String),
       });
     });
@@ -717,6 +725,23 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         { 2: /^price: / },
       ],
     ];
+    test("rejects a key that stands twice in the file in another case, where the database tells that it ignores case", async () => {
+      const file = await workbookOf([["name"], ["New one"], ["new One"]]);
+      const { body } = await imports.previewed("names", file);
+      const isIgnored = inject("engine") === "mysql";
+      expect(body.errors ?? []).toEqual(
+        isIgnored
+          ? [
+              {
+                rowIndex: 3,
+                rowData: { name: "new One" },
+                messages: ["name: stands in row 2 already"],
+              },
+            ]
+          : [],
+      );
+    });
+
     test.each(faulty)("rejects %s", async (_, endpoint, rows, expected) => {
       const { body } = await imports.previewed(endpoint, await workbookOf(rows as string[][]));
       expect(body.status).toBe("preview_error");
@@ -768,7 +793,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         await workbookOf([["sku", "name"], ...rows]),
       );
       expect(body.errors).toHaveLength(1_000);
-      expect(body.summary).toEqual({ valid: 0, invalid: 1_200, skip: 0 });
+      expect(body.summary).toEqual({ valid: 0, invalid: 1_200, skip: 0, insert: 0, update: 0 });
       expect(await rejectedRows("goods", body.job_id)).toHaveLength(1_201);
     });
   });

@@ -47,6 +47,7 @@ export async function readTable(
       name: constraint,
       columns: parts.map(columnName),
       referencedTable: String(parts[0]!["referenced"]),
+      referencedColumns: parts.map((part) => String(part["referenced_column"])),
     })),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
@@ -106,7 +107,7 @@ const indexesQuery = `
   order by INDEX_NAME, SEQ_IN_INDEX`;
 
 const referencesQuery = `
-  select CONSTRAINT_NAME as name, COLUMN_NAME as column_name,
+  select CONSTRAINT_NAME as name, COLUMN_NAME as column_name, REFERENCED_COLUMN_NAME as referenced_column,
     if(REFERENCED_TABLE_SCHEMA = database(), REFERENCED_TABLE_NAME,
       concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced
   from information_schema.KEY_COLUMN_USAGE

@@ -146,15 +146,19 @@ async function foreignKeys(
   table: string,
   schema: string | null,
 ): Promise<ForeignKey[]> {
-  const found = await rows<{ id: number; referenced: string; column: string }>(
-    'select id, "table" as referenced, "from" as "column" from pragma_foreign_key_list(?, ?) order by id, seq',
+  const found = await rows<{ id: number; referenced: string; column: string; to: string | null }>(
+    'select id, "table" as referenced, "from" as "column", "to" from pragma_foreign_key_list(?, ?) order by id, seq',
     table,
     schema ?? "main",
   );
-  const keys = new Map<number, { referencedTable: string; columns: string[] }>();
-  for (const { id, referenced, column } of found) {
-    const key = keys.get(id) ?? { referencedTable: referenced, columns: [] };
+  const keys = new Map<
+    number,
+    Omit<ForeignKey, "name"> & Record<"columns" | "referencedColumns", string[]>
+  >();
+  for (const { id, referenced, column, to } of found) {
+    const key = keys.get(id) ?? { referencedTable: referenced, columns: [], referencedColumns: [] };
     key.columns.push(column);
+    if (to !== null) key.referencedColumns.push(to);
     keys.set(id, key);
   }
   return [...keys].map(([id, key]) => ({ name: `foreign key ${id + 1}`, ...key }));
