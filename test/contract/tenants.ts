@@ -1,13 +1,10 @@
 /**
- * A service for two tenants, `a` and `b`, with a double in the place of access rules: a caller sees the rows of its tenant in every table
- * that has the column, and asking about any other table is a fault. Requests say in headers who sends them.
+ * A service for two tenants, `a` and `b`: a caller sees the rows of its tenant in every table that has the column. Requests say who sends them
+ * in headers of the test's own, or with real credentials.
  */
-import type { Access } from "../../core/callers/access.ts";
+import { createHash } from "node:crypto";
 import type { Caller } from "../../core/plans/caller.ts";
-import { nobody } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
-import { wholeScope } from "../../core/callers/scope.ts";
-import { equals } from "../../core/query/statement.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 export type Tenant = "a" | "b";
@@ -19,34 +16,55 @@ export const callerOf = (tenant: Tenant): Caller => ({
   claims: { tenant },
 });
 
-export const access: Access = {
-  scopeOf({ claims: { tenant } }) {
-    if (typeof tenant !== "string") return wholeScope;
-    return {
-      key: tenant,
-      isWhole: false,
-      rowsOf(source) {
-        const column = source.columns.get("tenant");
-        if (column === undefined) throw new Error("Nothing says whose rows these are");
-        return equals(column, tenant);
-      },
-    };
-  },
-  fieldsOf({ claims: { hidden } }) {
-    const names = typeof hidden === "string" ? [hidden] : [];
-    return { key: names.join(), hidden: new Set(names), readOnly: new Set(names) };
-  },
-};
-
+/** The request says who sends it; what that caller may do is for the access rules. Without a header it is the operator, who sees everything. */
 const callers: Callers = {
   authenticate(headers) {
     const tenant = headers.get("x-tenant");
-    if (tenant === null) return nobody;
+    if (tenant === null) return operator;
     const hidden = headers.get("x-hidden");
     const caller = callerOf(tenant as Tenant);
-    return hidden === null ? caller : { ...caller, claims: { ...caller.claims, hidden } };
+    return hidden === null ? caller : { ...caller, roles: [`clerk without ${hidden}`] };
   },
-  access,
+};
+
+const operator: Caller = { kind: "key", id: "operator", roles: ["operator"], claims: {} };
+
+/** What a caller with this id sends. */
+export const keyOf = (id: string): string => `the key of ${id}`;
+export const tokenSecret = "a secret of at least thirty-two bytes";
+
+const keyFor = (id: string, roles: readonly string[], claims = {}) => ({
+  id,
+  sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
+  roles,
+  claims,
+});
+
+const auth = {
+  apiKeys: [
+    keyFor("key-a", ["clerk"], { tenant: "a" }),
+    keyFor("key-b", ["clerk"], { tenant: "b" }),
+    keyFor("operator", ["operator"]),
+    keyFor("visitor", ["visitor"]),
+    keyFor("stranger", ["nothing"]),
+  ],
+  jwt: { secret: tokenSecret },
+  anonymous: { roles: ["guest"] },
+};
+
+/** What every endpoint says of roles. */
+const rules = {
+  access: {
+    operator: "*",
+    // Everybody's rows, but no administrator.
+    visitor: [] as string[],
+    clerk: [] as string[],
+    "clerk without title": [] as string[],
+  },
+  rowScope: {
+    clerk: { tenant: "{{claims.tenant}}" },
+    "clerk without title": { tenant: "{{claims.tenant}}" },
+  },
 };
 
 const action = {
@@ -103,8 +121,22 @@ const orders = {
 
 const column = { table: "orders", column: "order_id" };
 
-/** `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
-export function openTenants(): Promise<Fixture> {
+/** Clerks may use the actions that are on. Only the last role has columns of its own that are hidden. */
+const withRules = <Payload extends { action: Readonly<Record<string, boolean | undefined>> }>(
+  payload: Payload,
+  hidesTitle: boolean,
+) => {
+  const own = Object.keys(payload.action).filter((name) => payload.action[name] === true);
+  return {
+    ...payload,
+    ...rules,
+    access: { ...rules.access, clerk: own, visitor: own, "clerk without title": own },
+    ...(hidesTitle && { hiddenFields: { "clerk without title": ["title"] } }),
+  };
+};
+
+/** `byHeader`: the test's headers say who calls, and not credentials. `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
+export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
   const { masterDetail: _details, ...rest } = orders;
   const {
     "create-composite": _c,
@@ -113,7 +145,7 @@ export function openTenants(): Promise<Fixture> {
     ...single
   } = action;
   return openFixture({
-    callers,
+    ...(byHeader && { callers }),
     tables: [
       {
         name: "accounts",
@@ -144,18 +176,24 @@ export function openTenants(): Promise<Fixture> {
       },
     ],
     endpoints: {
-      orders,
-      plain: { ...rest, action: single },
-      viewed: {
-        ...rest,
-        action: { ...single, "change-status": false },
-        workflow: undefined,
-        viewQuery: "select o.*, 'x' as extra from orders o",
-        datatablesQuery: "select order_id, title, tenant from orders",
-        exportQuery: "select order_id, title, tenant from orders",
-      },
-      accounts: { tableName: "accounts", action: { read: true }, hiddenFields: ["tenant"] },
+      orders: withRules(orders, true),
+      plain: withRules({ ...rest, action: single }, true),
+      viewed: withRules(
+        {
+          ...rest,
+          action: { ...single, "change-status": false },
+          workflow: undefined,
+          viewQuery: "select o.*, 'x' as extra from orders o",
+          datatablesQuery: "select order_id, title, tenant from orders",
+          exportQuery: "select order_id, title, tenant from orders",
+        },
+        true,
+      ),
+      accounts: withRules(
+        { tableName: "accounts", action: { read: true }, hiddenFields: ["tenant"] },
+        false,
+      ),
     },
-    project: { locking: { enforceResourceLocks: true } },
+    project: { auth, locking: { enforceResourceLocks: true } },
   });
 }
