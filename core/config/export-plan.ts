@@ -53,6 +53,7 @@ export function exportOf(
     source: origin.source,
     columns,
     exported: exported.map((column) => exportColumn(survey, column)),
+    csvFormulas: payload.csvFormulas,
     key: own.keyName === null ? null : (origin.columns.get(own.keyName) ?? null),
     scope: origin.source === own.read?.source ? own.read.scope : scopeOver(survey, origin.columns),
   };

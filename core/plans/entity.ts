@@ -185,6 +185,8 @@ export interface ExportPlan {
   readonly columns: Columns;
   /** What the file holds, in order; at least one. */
   readonly exported: readonly ExportColumn[];
+  /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
+  readonly csvFormulas: "escape" | "keep";
   /** The primary key, when the source has it: the last sort column. */
   readonly key: Column | null;
   /** What the operator adds to every export. */
@@ -203,6 +205,25 @@ export interface ImportLookup {
   readonly id: Column;
   /** False: a name that is not found becomes null. */
   readonly isRequired: boolean;
+}
+
+/** What the database asks of the rows that it stores, as far as an import can look it up before. */
+export interface ImportConstraints {
+  readonly references: readonly ImportReference[];
+  /** Columns whose values no two rows have together; the primary key among them. */
+  readonly uniques: readonly (readonly Column[])[];
+  /** Columns that are neither null nor filled by the database or the service. */
+  readonly needed: readonly Column[];
+}
+
+/** Columns whose values must be those of a row of another table, or of the same one. */
+export interface ImportReference {
+  readonly columns: readonly Column[];
+  readonly table: Table;
+  /** Of `table`, in the order of `columns`. */
+  readonly referenced: readonly Column[];
+  /** True: `table` is the one that is imported into. */
+  readonly isOwn: boolean;
 }
 
 /** The texts of a file that stand for true and false. */
@@ -227,6 +248,7 @@ export interface ImportPlan {
   /** No unique index keeps `upsertKeys` apart, so that a commit keeps other writers out. */
   readonly locksTable: boolean;
   readonly strategy: "update_existing" | "insert_only" | "skip_existing";
+  readonly constraints: ImportConstraints;
   /** Fields that every row must fill. */
   readonly required: readonly Column[];
   /** Texts that stand for true and false, by column. */

@@ -221,6 +221,8 @@ export const limits = {
   importMarkedRowsMax: 1_000,
   /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
   importHandlersMs: 15_000,
+  /** Runs of rows with one outcome that import-status lists of a preview. */
+  importOutcomesMax: 10_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
