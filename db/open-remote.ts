@@ -25,6 +25,8 @@ export interface OpenOptions {
   /** How decimals and 64-bit integers are shown. */
   readonly decimals: "number" | "string";
   readonly log?: Log;
+  /** As of `EngineOptions`. */
+  readonly isOnlyLookedAt?: boolean;
   readonly openTls?: OpenTlsSocket;
 }
 

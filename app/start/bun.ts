@@ -4,7 +4,7 @@
  */
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { type Listening, listening, type Timeouts } from "./listening.ts";
+import { listenError, type Listening, listening, type Timeouts } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
 /** The part of Bun's API that is used. */
@@ -32,7 +32,7 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
   const { host, port } = service.settings;
   // From the first byte of a request to its answer.
   const requestTimeoutMs = timeouts.bodyTimeoutMs + timeouts.uploadReadMs;
-  const server = Bun.serve({
+  const server = serve({
     hostname: host,
     port,
     idleTimeout: Math.ceil(requestTimeoutMs / 1000),
@@ -46,6 +46,14 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
     drain: () => server.stop(),
     cut: () => void server.stop(true),
   });
+}
+
+function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    throw listenError(error, { host: options.hostname, port: options.port });
+  }
 }
 
 async function answer({ app }: Service, asked: Request, timeoutMs: number): Promise<Response> {

@@ -83,18 +83,15 @@ async function check(): Promise<void> {
     importComponent: importFrom(configDir),
   });
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const project of unreachable) {
-    process.stderr.write(
-      `${project}: the database does not answer, so its tables could not be looked at\n`,
-    );
-  }
+  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read. */
-function example({ projects }: Service, url: string): string {
+/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
+    if (!isUp(project.name)) continue;
     const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
     if (!readable) continue;
     const path = `${url}/api/${project.name}/${readable.name}/read`;

@@ -5,7 +5,7 @@
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { limits } from "../../core/values/limits.ts";
-import { type Listening, listening, type Timeouts } from "./listening.ts";
+import { listenError, type Listening, listening, type Timeouts } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
 /** How often a server that stops looks for connections that became idle. */
@@ -23,7 +23,7 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
   const server = serve({ fetch: service.app.fetch, hostname: host, port, serverOptions }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenError(error, service.settings)));
   });
   const address = server.address();
   return listening(service, {

@@ -79,8 +79,20 @@ export interface Catalog {
   names(): Promise<readonly string[]>;
 }
 
+/** Why a database cannot be used, for its operator: two halves of one sentence. Neither holds a password, nor a text of the driver. */
+export interface DatabaseFault {
+  /** `the server at localhost:5432 has no database "shop"`. */
+  readonly reason: string;
+  /** What to do: `correct its name in database.url, or create it`. */
+  readonly remedy: string;
+  /** True: it does not pass by waiting. */
+  readonly isLasting: boolean;
+}
+
 export interface Db {
   readonly catalog: Catalog;
+  /** What the cause of an `unavailable` means, where no connection could be had. */
+  faultOf(cause: unknown): DatabaseFault;
   /** `deadlineAtMs`: on the clock of `performance.now()`. */
   session(deadlineAtMs: number): DbSession;
   /** Resolves when a statement ran; rejects with `unavailable`. */

@@ -7,6 +7,7 @@ import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection } from "./connection.ts";
+import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
@@ -41,6 +42,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
+    connectFault: (error) => connectFault(error, placeOf(target)),
     table: readTable,
     names: readNames,
     // The pool lends what `connect` made.
@@ -72,6 +74,13 @@ function targetOf(url: URL): ConnectionOptions {
   }
   return tls === undefined ? target : { ...target, ssl: tls };
 }
+
+const placeOf = ({ host = "", port = 0, user = "", database = "" }: ConnectionOptions) => ({
+  host,
+  port,
+  user,
+  database,
+});
 
 type Tls = Exclude<ConnectionOptions["ssl"], string>;
 
