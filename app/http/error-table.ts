@@ -27,6 +27,7 @@ export const errorTable: Readonly<
   preconditionFailed: { status: 412, error: "Precondition failed" },
   payloadTooLarge: { status: 413, error: "Payload too large" },
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
+  tooManyRequests: { status: 429, error: "Too many requests" },
   lockNotTaken: { status: 500, error: "Internal server error" },
   idempotencyKeyReused: { status: 422, error: "Idempotency key reuse" },
   rejectedByHook: { status: 422, error: "Rejected by hook" },

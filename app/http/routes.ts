@@ -3,6 +3,8 @@ import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
 import { findRoute, perform, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
+import { shareOf } from "../../core/plans/caller.ts";
+import { addressOf } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
@@ -28,8 +30,10 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
       const { takesForm, takesUpload } = route.action;
       const upload = takesUpload ? await readUpload(c.req.raw) : null;
       if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
+      const caller = await route.project.callers.authenticate(c.req.raw.headers);
       const request = {
-        caller: await route.project.callers.authenticate(c.req.raw.headers),
+        caller,
+        share: shareOf(caller, addressOf(c)),
         method: c.req.method as Method,
         body,
         upload,

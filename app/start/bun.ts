@@ -2,6 +2,7 @@
  * The service on a socket of Bun, over its own server: a request costs a third of what it costs over Bun's `node:http`.
  * What that server leaves open is settled here: clients that send a body by drips, or one that nobody reads.
  */
+import { clientAt } from "../http/client-address.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { listenError, type Listening, listening, type Timeouts } from "./listening.ts";
@@ -10,6 +11,7 @@ import type { Service } from "./wire.ts";
 /** The part of Bun's API that is used. */
 interface BunServer {
   readonly port: number;
+  requestIP(request: Request): { readonly address: string } | null;
   /** Resolves when all requests were answered; `true` ends them. */
   stop(isAbrupt?: boolean): Promise<void>;
 }
@@ -22,7 +24,7 @@ interface Bun {
     readonly maxRequestBodySize: number;
     /** True: errors are shown to the client. */
     readonly development: boolean;
-    fetch(request: Request): Promise<Response>;
+    fetch(request: Request, server: BunServer): Promise<Response>;
   }): BunServer;
 }
 declare const Bun: Bun;
@@ -39,7 +41,10 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
     // The service has limits of its own, for each kind of body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    fetch: (request) => answer(service, request, requestTimeoutMs),
+    fetch(request, own) {
+      const address = own.requestIP(request)?.address ?? null;
+      return answer(service, request, { address, timeoutMs: requestTimeoutMs });
+    },
   });
   return listening(service, {
     port: server.port,
@@ -56,13 +61,23 @@ function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
   }
 }
 
-async function answer({ app }: Service, asked: Request, timeoutMs: number): Promise<Response> {
+interface Asking {
+  /** Of the client. */
+  readonly address: string | null;
+  readonly timeoutMs: number;
+}
+
+async function answer(
+  { app }: Service,
+  asked: Request,
+  { address, timeoutMs }: Asking,
+): Promise<Response> {
   // HTTP/1.0 without Host: how some load balancers ask after health.
   const request = asked.url.startsWith("/")
     ? new Request(`http://localhost${asked.url}`, asked)
     : asked;
-  if (request.method === "GET") return app.fetch(request);
-  const response = await withTimeout(Promise.resolve(app.fetch(request)), {
+  if (request.method === "GET") return app.fetch(request, clientAt(address));
+  const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
     timeoutMs,
     onTimeout: () => new Response(null, { status: 408 }),
   });

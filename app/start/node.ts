@@ -3,7 +3,8 @@
  * (denoland/deno#3515), so that each of them would hold a connection for ever; its `node:http` has them.
  */
 import type { Server } from "node:http";
-import { serve } from "@hono/node-server";
+import { type HttpBindings, serve } from "@hono/node-server";
+import { clientAt } from "../http/client-address.ts";
 import { limits } from "../../core/values/limits.ts";
 import { listenError, type Listening, listening, type Timeouts } from "./listening.ts";
 import type { Service } from "./wire.ts";
@@ -20,7 +21,12 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
     // How often these two are looked at; without it every 30 seconds.
     connectionsCheckingInterval: timeouts.headersTimeoutMs / 2,
   };
-  const server = serve({ fetch: service.app.fetch, hostname: host, port, serverOptions }) as Server;
+  const server = serve({
+    fetch: (request, env) => service.app.fetch(request, clientAt(addressAt(env))),
+    hostname: host,
+    port,
+    serverOptions,
+  }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);
     server.once("error", (error) => reject(listenError(error, service.settings)));
@@ -38,3 +44,7 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
     cut: () => server.closeAllConnections(),
   });
 }
+
+/** Of the other end of the connection. */
+const addressAt = (env: unknown): string | null =>
+  (env as Partial<HttpBindings>).incoming?.socket.remoteAddress ?? null;

@@ -63,7 +63,7 @@ export interface RequestLocks {
    * through lock/acquire and resource locks are enforced; with unavailable when nobody can say.
    */
   checkWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
-  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict or unavailable. */
+  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict, tooManyRequests or unavailable. */
   acquire(
     keys: readonly LockKey[],
     claim: { token: string | null; owner: string | null; ttlMs: number },
@@ -88,6 +88,8 @@ export interface LocksDeps {
 export interface LockRequest {
   /** The header X-Lock-Token. */
   readonly token: string | null;
+  /** Of the caller, as `shareOf` names it. */
+  readonly share: string;
   /** On the clock of `performance.now()`: nobody waits for a lock beyond it. */
   readonly deadlineAtMs: number;
   readonly log: Log;
@@ -121,7 +123,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
   const keyNames = (keys: readonly LockKey[]): string[] =>
     keys.map(({ locked }) => nameOf("resource", locked));
 
-  return function open({ token: sentToken, deadlineAtMs, log }) {
+  return function open({ token: sentToken, share: shareName, deadlineAtMs, log }) {
     const held = createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
 
     /** Tries until the locks are taken, a try too many, or too late. */
@@ -203,7 +205,8 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
           await take(records, keys);
         }
         const names = [...new Set(keyNames(keys))];
-        const claim = { token: token ?? newId(), owner, ttlMs };
+        const share = digest(shareName).slice(0, 40);
+        const claim = { token: token ?? newId(), owner, share, ttlMs };
         const outcome = await (token === null
           ? store.acquire(names, claim)
           : store.extend(names, claim));
@@ -274,6 +277,7 @@ function batches<T>(items: readonly T[]): T[][] {
 function answering(store: LockStore): LockStore {
   const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
     asked.catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
       throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
     });
   return {

@@ -145,10 +145,13 @@ export type LockOutcome =
  * of reach, or may have lost locks that were not put back yet; none waits for long.
  */
 export interface LockStore {
-  /** All of the names or none. One that the token holds already is kept on for `ttlMs`. */
+  /**
+   * All of the names or none. One that the token holds already is kept on for `ttlMs`. `share`: the caller who may hold
+   * `limits.lockCallerMax` of them, and else the call rejects with `tooManyRequests`; null: not counted, and in a room of its own.
+   */
   acquire(
     names: readonly string[],
-    claim: { token: string; owner: string | null; ttlMs: number },
+    claim: { token: string; owner: string | null; share: string | null; ttlMs: number },
   ): Promise<LockOutcome>;
   /** Keeps all of the names on for `ttlMs` from now, or none: the token has to hold each of them still. Fence and time stay. */
   extend(names: readonly string[], claim: { token: string; ttlMs: number }): Promise<LockOutcome>;

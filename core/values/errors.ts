@@ -35,6 +35,8 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** The caller has as many locks or waiting jobs as it may have. */
+  | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
   /** A handler of the operator's own refused. */

@@ -11,6 +11,7 @@ import { type Installation, readInstallation, Refusal } from "./installation.ts"
 import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
 import { openRequestParts } from "./request-parts.ts";
+import { clientAt } from "../../http/client-address.ts";
 import { appOver } from "../open-project.ts";
 
 export interface FetchHandlerOptions {
@@ -65,7 +66,7 @@ function serve(installation: Installation, request: Request) {
       const { configs, settings, log } = installation;
       const { bodyLimitBytes } = settings;
       const app = appOver(projects, { configs, bodyLimitBytes, pingRedis, log });
-      return withLength(await app.fetch(asked));
+      return withLength(await app.fetch(asked, clientAt(asked.headers.get("CF-Connecting-IP"))));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
       else installation.log.error({ err: error }, "The projects could not be opened");
