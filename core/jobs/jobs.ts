@@ -6,6 +6,7 @@
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, notFound } from "../values/errors.ts";
+import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
 import type {
@@ -23,17 +24,21 @@ import type { NewId } from "../values/clock.ts";
 export interface Owner {
   readonly endpoint: string;
   readonly caller: Caller;
+  /** As `shareOf` names it. */
+  readonly share: string;
 }
 
 interface OwnCall {
   readonly entity: Pick<Entity, "name">;
   readonly caller: Caller;
+  readonly share: string;
 }
 
 /** The owner of what a call starts. */
-export const ownerOf = ({ entity, caller }: OwnCall): Owner => ({
+export const ownerOf = ({ entity, caller, share }: OwnCall): Owner => ({
   endpoint: entity.name,
   caller,
+  share,
 });
 
 export interface ProjectJobs {
@@ -43,7 +48,7 @@ export interface ProjectJobs {
   readonly fileTtlSeconds: number;
   /**
    * Starts a job. `id` names the job that a repeated request means too; absent: a new one.
-   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, and `unavailable`.
+   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, `tooManyRequests`, and `unavailable`.
    */
   start(
     kind: JobKind,
@@ -100,11 +105,17 @@ export function createProjectJobs(
     files,
     workbooks,
     fileTtlSeconds,
-    async start(kind, { endpoint, caller }, { request, id = `${kind}-${newId()}` }) {
+    async start(
+      kind,
+      { endpoint, caller, share: shareName },
+      { request, id = `${kind}-${newId()}` },
+    ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
         throw new AppError("payloadTooLarge", "The request is too large for a job");
       const kept = caller.kind === "nobody" ? null : caller;
-      const job = { id, kind, project: name, endpoint, caller: kept, request, keptSeconds };
+      // Not the name itself: it may hold an address, and the job is kept.
+      const share = hashOf(shareName);
+      const job = { id, kind, project: name, endpoint, caller: kept, share, request, keptSeconds };
       const dated: Job = { ...job, createdAtMs: nowMs() };
       await queue.add(dated);
       return dated;

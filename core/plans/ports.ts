@@ -300,6 +300,8 @@ export interface Job {
   readonly endpoint: string;
   /** Who started it, and whose rows it is about; null where the project asks for no credentials. */
   readonly caller: Caller | null;
+  /** Equal for jobs of one caller, as `shareOf` tells them apart; absent: of an earlier version. */
+  readonly share?: string;
   /** What was asked for, in the words of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
   readonly request: { readonly [name: string]: Json };
   /** Milliseconds since 1970. */
@@ -332,7 +334,10 @@ export interface JobRecord extends Job {
  * Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is out of reach.
  */
 export interface Queue {
-  /** Resolves when the job will not be forgotten. An id that is there already keeps its old job. */
+  /**
+   * Resolves when the job will not be forgotten. An id that is there already keeps its old job. Rejects with `tooManyRequests` when too many
+   * jobs of the project, or of the caller, wait already.
+   */
   add(job: Job): Promise<void>;
   find(id: string): Promise<JobRecord | null>;
   /** Asks for its end: a waiting job is failed from now on, a running one soon, unless it is completed before. */

@@ -97,6 +97,8 @@ export const limits = {
   /** Jobs of a project that may wait at the same time, and those of one caller among them. */
   jobsWaitingMax: 1_000,
   jobsWaitingCallerMax: 200,
+  /** At a limit, a process asks a server of jobs this often which of its own have begun. */
+  jobsWaitingLookMs: 1_000,
   /** Jobs that one process runs at the same time. */
   jobsAtOnce: 2,
   /** Runs of a job that fails for reasons that may pass, the first included. */
