@@ -58,15 +58,18 @@ test("check shows the faults of all files at once, with file, path and hint, and
   expect(stderr).toContain("shop/broken.json");
 });
 
-test("check and serve name the project and the file of an address that cannot be read", async () => {
-  const CONFIG_DIR = await config({
-    "project.json": { database: { url: "postgres://app:a#b@localhost/shop" } },
-  });
+test.each([
+  ["PostgreSQL", "postgres://app:a#b@localhost/shop"],
+  ["MySQL or MariaDB", "mysql://app:a#b@localhost/shop"],
+  ["MySQL or MariaDB", "mysql://app:a%b@localhost/shop"],
+])("check and serve name project and file of a %s address that cannot be read", async (...of) => {
+  const [database, url] = of;
+  const CONFIG_DIR = await config({ "project.json": { database: { url } } });
   for (const command of ["check", "serve"]) {
     const { status, stderr } = await rowgate([command], { CONFIG_DIR, PORT: "0" });
     expect([status, stderr]).toEqual([
       1,
-      "shop (shop/project.json): The URL of the PostgreSQL database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23\n",
+      `shop (shop/project.json): The URL of the ${database} database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23\n`,
     ]);
   }
 });

@@ -4,6 +4,7 @@
  */
 import type { ConnectionOptions } from "mysql2";
 import type { Engine, EngineOptions } from "../engine.ts";
+import { unreadableUrl } from "../database-address.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection } from "./connection.ts";
@@ -17,7 +18,7 @@ import { fitsDecimals } from "./formula-digits.ts";
  * (`true`, or the driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const target = targetOf(new URL(url));
+  const target = readUrl(url);
   return {
     name: "mysql",
     ...standardTexts,
@@ -50,6 +51,17 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     outputs: outputsOf,
     computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),
   };
+}
+
+function readUrl(text: string): ConnectionOptions {
+  try {
+    return targetOf(new URL(text));
+  } catch (error) {
+    // What a parser says of the text; all other errors are our own.
+    if (error instanceof TypeError || error instanceof URIError)
+      throw unreadableUrl("MySQL or MariaDB");
+    throw error;
+  }
 }
 
 function targetOf(url: URL): ConnectionOptions {

@@ -10,6 +10,7 @@ import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
+import { unreadableUrl } from "../database-address.ts";
 import type { PostgresPlace } from "./connect-fault.ts";
 import { failure } from "./failure.ts";
 
@@ -75,13 +76,9 @@ function readUrl(url: string) {
   try {
     return postgres(url, optionsFor(0)).options;
   } catch {
-    // Without a cause: the parser's error holds the URL, and that the password.
-    throw new Error(unreadable);
+    throw unreadableUrl("PostgreSQL");
   }
 }
-
-const unreadable =
-  "The URL of the PostgreSQL database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23";
 
 interface Address {
   readonly url: string;
