@@ -63,6 +63,7 @@ const folders: Record<string, Folder> = {
     packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
   },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
+  "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },
 };
 

@@ -10,6 +10,9 @@ interface Asked {
   readonly log: Log;
 }
 
+/** The ways to show credentials: a token, or an API key in a header of its own. */
+const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
+
 /** Seconds after which a client may try again. */
 const retryAfterSeconds = "2";
 
@@ -60,6 +63,7 @@ export function failureResponse(
   const data = known.data ? { data: known.data } : {};
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
+  if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
   if (isPassing.has(known.kind)) headers["Retry-After"] = retryAfterSeconds;
   return json(
     asked,

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
-import { type Callers, openToAll } from "../../core/callers/callers.ts";
+import type { Callers } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
@@ -18,6 +18,7 @@ import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
+import { openCallers } from "../callers/open-callers.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -27,7 +28,7 @@ export interface ServiceOptions {
   readonly log?: Logger;
   /** Loads the files under `components/`; absent: a configuration with handlers is refused. */
   readonly importComponent?: ImportComponent;
-  /** Absent: nobody is asked for credentials. */
+  /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
 }
 
@@ -69,7 +70,7 @@ export async function openService({
   env,
   log: givenLog,
   importComponent,
-  callers = openToAll,
+  callers,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -148,8 +149,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const hooks = await openHooks({ projects: [], settings, log });
   const locks = stores.locks;
   const own = () => new Response(null, { status: 503 });
-  const callers = openToAll;
-  const parts = { cache, locks, jobs, hooks, importComponent, own, callers, log };
+  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
@@ -175,7 +175,7 @@ interface ProjectParts {
   readonly hooks: Hooks;
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
-  readonly callers: Callers;
+  readonly callers: Callers | undefined;
   readonly log: Logger;
   /** As `OpenOptions` has it. */
   readonly isOnlyLookedAt?: boolean;
@@ -203,7 +203,7 @@ async function openProject(
     outbound,
     background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
-    callers,
+    callers: callers ?? openCallers(config.auth, { digest, outbound, log: more.log }),
     digest,
   });
   return { config, project, importComponent, stop: new AbortController() };

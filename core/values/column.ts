@@ -51,6 +51,8 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
+  /** Texts: the column's own `=` may find a text that differs in case, accents or blanks at the end; absent = it cannot. */
+  readonly isLoose?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
   /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */
@@ -98,6 +100,10 @@ export interface ForeignKey {
   readonly name: string;
   readonly columns: readonly string[];
   readonly referencedTable: string;
+  /** `identity` of that table. */
+  readonly referencedIdentity: string;
+  /** In the order of `columns`. */
+  readonly referencedColumns: readonly string[];
 }
 
 /** A table or view as the database has it. */
@@ -126,6 +132,8 @@ export type Source =
       readonly kind: "table";
       readonly schema: string | null;
       readonly name: string;
+      /** As of the table. */
+      readonly identity?: string;
       readonly columns: Columns;
     }
   | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

@@ -29,6 +29,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
+    exactText: (text) => sql`${text}::text collate "C"`,
     like(text, pattern, { ignoreCase, ascii }) {
       if (!ignoreCase) return sql`${text} like ${pattern}::text`;
       const collation = ascii ? null : foldingCollation();

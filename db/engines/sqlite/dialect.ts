@@ -22,6 +22,7 @@ export function createDialect(decimals: Decimals): Dialect {
     param: (_column, placeholder) => placeholder,
     ...valuesOf(valueForms, decimals),
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
+    exactText: (text) => sql`${text} collate binary`,
     like: (text, pattern, { ignoreCase, ascii }) =>
       ascii || !ignoreCase
         ? sql`${text} like ${pattern} escape '\\'`
