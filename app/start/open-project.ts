@@ -12,6 +12,7 @@ import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
+import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
@@ -54,7 +55,11 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
 
 /** What the database made of the configuration: routes, faults, or that it does not answer. */
 export type Look =
-  | { readonly routes: Routes; readonly notices: readonly string[] }
+  | {
+      readonly routes: Routes;
+      readonly notices: readonly string[];
+      readonly risks: readonly Risk[];
+    }
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
 
@@ -73,12 +78,12 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would ask the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faults, notices } = await compileProject(config, catalog, {
+    const { entities, faults, notices, risks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
     const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices };
+    return { routes: bindProject(entities, ruling), notices, risks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

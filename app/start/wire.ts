@@ -9,6 +9,7 @@ import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
+import { type Exposure, type Risk, riskText, settingsRisks } from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
@@ -117,7 +118,9 @@ export async function openService({
     stores.close();
   };
 
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
+  for (const config of configs)
+    for (const risk of settingsRisks(config, exposureOf(settings))) toLog(config, log).risk(risk);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, toLog(one.config, log))));
   const found = [...faults, ...looks.flatMap((look) => look.faults)];
   const unusable = looks.flatMap(({ trouble }) => (trouble?.isLasting ? trouble.sentence : []));
   if (found.length + unusable.length > 0) {
@@ -156,12 +159,18 @@ function hostCheckOf(
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
+const exposureOf = ({ host }: Settings): Exposure => ({
+  openBy: isLoopback(host) ? null : `HOST=${host}`,
+});
+
 /** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
   /** What the operator should know, and what stops nothing. */
   notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
+  risks: readonly Risk[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -179,12 +188,17 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
-  const tell = (notice: string) => void notices.push(notice);
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
+  const risks = configs.flatMap((config) => settingsRisks(config, exposureOf(settings)));
+  const telling: Telling = {
+    notice: (notice) => void notices.push(notice),
+    risk: (risk) => void risks.push(risk),
+  };
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => look.faults)],
     notices,
+    risks,
     unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
@@ -239,6 +253,17 @@ async function openProject(
   return { config, project, importComponent, stop: new AbortController() };
 }
 
+/** Where goes what the operator should know of a configuration. */
+interface Telling {
+  notice(notice: string): void;
+  risk(risk: Risk): void;
+}
+
+const toLog = ({ name: project }: ProjectConfig, log: Logger): Telling => ({
+  notice: (notice) => log.warn({ project }, notice),
+  risk: (risk) => log.warn({ project }, riskText(risk)),
+});
+
 /** Why the project is not served yet. */
 interface Trouble {
   readonly sentence: string;
@@ -259,8 +284,7 @@ const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${docum
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
-  log: Logger,
-  tell = (notice: string): void => log.warn({ project: config.name }, notice),
+  tell: Telling,
 ): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -270,7 +294,8 @@ async function compileOnce(
     const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
     return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
-  for (const notice of look.notices) tell(notice);
+  for (const notice of look.notices) tell.notice(notice);
+  for (const risk of look.risks) tell.risk(risk);
   project.routes = look.routes;
   return { faults: [], trouble: null };
 }
@@ -283,7 +308,7 @@ async function compileLater(one: OpenProject, first: Trouble, log: Logger): Prom
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
-    const look = await compileOnce(one, log);
+    const look = await compileOnce(one, toLog(one.config, log));
     if (look.faults.length > 0) throw new ConfigError(look.faults);
     if (look.trouble === null) break;
     log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");

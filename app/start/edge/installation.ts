@@ -11,6 +11,7 @@ import {
   type ProjectConfig,
   readConfig,
 } from "../../../core/config/read-config.ts";
+import { riskText, settingsRisks } from "../../../core/config/risks.ts";
 import type { Routes } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
@@ -99,6 +100,11 @@ export function readInstallation({
       if (!routes.has(config.name)) {
         routes.set(config.name, look.routes);
         for (const notice of look.notices) log.warn({ project: config.name }, notice);
+        for (const risk of [
+          ...settingsRisks(config, { openBy: "a Worker is public" }),
+          ...look.risks,
+        ])
+          log.warn({ project: config.name }, riskText(risk));
       }
       return routes.get(config.name)!;
     },
