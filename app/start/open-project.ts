@@ -17,9 +17,18 @@ import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { createLocks } from "../../core/locks/locks.ts";
-import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import type {
+  Background,
+  Catalog,
+  Counters,
+  Db,
+  LockStore,
+  Log,
+  Outbound,
+} from "../../core/plans/ports.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
@@ -96,6 +105,10 @@ export interface AppParts {
   readonly bodyTimeoutMs: number;
   /** Null: requests to every name are answered. */
   readonly checkHost: CheckHost | null;
+  /** For the rate limits. */
+  readonly counters: Counters;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
@@ -104,7 +117,7 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, pingRedis, log }: AppParts,
+  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
@@ -112,7 +125,14 @@ export function appOver(
     newId,
     bodyLimitBytes: settings.bodyLimitBytes,
     metricsToken: settings.metricsToken,
-    isBehindProxy: settings.trustProxy > 0,
+    trustProxy: settings.trustProxy,
+    rateLimiters: new Map(
+      configs.flatMap(({ name: project, rateLimit }) =>
+        rateLimit
+          ? [[project, createRateLimiter({ project, settings: rateLimit, counters, digest })]]
+          : [],
+      ),
+    ),
     bodyTimeoutMs,
     checkHost,
     corsOrigins: new Map(

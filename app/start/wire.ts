@@ -5,15 +5,18 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
+import { createReach } from "../../core/cache/reach.ts";
 import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
 import { type Exposure, type Risk, riskText, settingsRisks } from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
+import type { Counters } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
+import { ownCall } from "../http/client-address.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
@@ -24,6 +27,8 @@ import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
+import { countersReach, withFallback } from "../stores/fallback-counters.ts";
+import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -106,7 +111,7 @@ export async function openService({
     },
   );
   let app: Hono | null = null;
-  const own: OutboundOptions["own"] = (request) => app!.fetch(request);
+  const own: OutboundOptions["own"] = (request) => app!.fetch(request, ownCall);
   const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
@@ -138,8 +143,9 @@ export async function openService({
   const { bodyTimeoutMs } = timeouts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
-  const parted = { configs, settings, bodyTimeoutMs, checkHost, pingRedis: stores.ping, log };
-  app = appOver(projects, parted);
+  const counters = countersOver(stores, log);
+  const parted = { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log };
+  app = appOver(projects, { ...parted, pingRedis: stores.ping });
   hooks.start();
   const deps = { now, newId, log };
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
@@ -147,6 +153,13 @@ export async function openService({
   const isUp = (name: string) => projects.some((one) => one.name === name && one.routes !== null);
   const { stopRunning: stopJobs } = jobs;
   return { app, settings, timeouts, refuse, log, projects: configs, isUp, ready, stopJobs, close };
+}
+
+/** Those of Redis count in this process while it is away; without Redis they do anyway. */
+function countersOver({ counters, ping }: Stores, log: Logger): Counters {
+  if (ping === null) return counters;
+  const reach = createReach({ log, ...countersReach });
+  return withFallback(counters, { own: createMemoryCounters(), reach });
 }
 
 /** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */

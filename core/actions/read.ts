@@ -37,7 +37,7 @@ export const read = defineAction<ReadPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
-  input: (plan) => readSchema(plan),
+  input: (plan, { entity }) => readSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: readAnswerSchema(plan, entity) }),
 
   async run({ body, entity, session, cache }, plan) {
@@ -61,7 +61,7 @@ interface ReadRequest {
 function parseRead(
   body: Record<string, unknown>,
   plan: ReadPlan,
-  { project, name }: Entity,
+  { project, name, settings }: Entity,
 ): ReadRequest {
   const { source, columns, scope, key } = plan;
   const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
@@ -79,7 +79,8 @@ function parseRead(
   const countMode = parseCountMode(body["count"]);
   const { where, search_value, search_by } = body;
   const counted = ["total", countMode, { where, search_value, search_by }];
-  if (!asksForCursor(body)) return { list, paging: parsePage(body), countMode, counted };
+  if (!asksForCursor(body))
+    return { list, paging: parsePage(body, settings.offsetMax), countMode, counted };
   mustTellRowsApart(plan);
   const cursorList = { name: `${project}/${name}`, sort, filter };
   return { list, paging: parseCursorPage(body, cursorList), countMode, counted };

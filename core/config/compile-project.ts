@@ -36,7 +36,7 @@ import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
 import { endpointRisks, type Risk } from "./risks.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
+import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -79,10 +79,7 @@ export async function compileProject(
   );
   return {
     entities,
-    faults: sortFaults([
-      ...unsafeProjectSettings(config),
-      ...compiled.flatMap(({ survey }) => survey.faults),
-    ]),
+    faults: sortFaults(compiled.flatMap(({ survey }) => survey.faults)),
     notices,
     risks: endpointRisks(config, entities),
   };

@@ -106,11 +106,11 @@ function plainKeys({ auth, hooks }: ProjectConfig): [Path, string][] {
 }
 
 function unlimitedGuests({ auth, rateLimit }: ProjectConfig): [Path, string][] {
-  if (auth?.anonymous === undefined || rateLimit !== undefined) return [];
+  if (auth?.anonymous === undefined || rateLimit?.max !== undefined) return [];
   return [
     [
       ["rateLimit"],
-      'there is no "rateLimit", and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
+      'there is no "rateLimit" with a max, and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
     ],
   ];
 }

@@ -11,7 +11,7 @@ import { recordSchema } from "../lists/shown-schema.ts";
 import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */
-export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
+export function gridSchema({ columns, clampsLength }: GridPlan, { settings }: Entity): JsonSchema {
   const search = orNull(patternSchema);
   const length: JsonSchema = clampsLength
     ? { anyOf: [{ const: -1 }, wholeNumber(1)] }
@@ -20,7 +20,7 @@ export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
     type: "object",
     properties: {
       draw: wholeNumber(Number.MIN_SAFE_INTEGER),
-      start: wholeNumber(0),
+      start: wholeNumber(0, settings.offsetMax),
       length,
       search: orNull(open({ value: search })),
       searchValue: search,

@@ -6,12 +6,12 @@ import type { Entity, LookupPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { askedPageSchema, limitSchema, sortSchema } from "./list-schema.ts";
 import { shownMembers } from "./shown-schema.ts";
 import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
-export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
+export function lookupQuerySchema({ columns }: LookupPlan, { settings }: Entity): JsonSchema {
   const search: JsonSchema = { type: "string", maxLength: limits.lookupSearchLengthMax };
   return closedObject({
     search: { ...search, default: "" },
@@ -19,7 +19,7 @@ export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
     term: { ...search, description: "Another name of search." },
     where: queryWhereSchema(columns),
     ids: { type: "string", description: "Ids with commas between them." },
-    page: pageSchema,
+    page: askedPageSchema(settings),
     limit: limitSchema,
     _type: {},
     _: {},
@@ -48,7 +48,7 @@ function queryWhereSchema(columns: Columns): JsonSchema {
 }
 
 /** The body of a whole or filtered list. */
-export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
+export function lookupBodySchema({ columns, id }: LookupPlan, { settings }: Entity): JsonSchema {
   const where = whereSchema(columns);
   const value = comparedSchema(id) ?? {};
   const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
@@ -59,7 +59,7 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
     sort_columns: sortSchema(columns),
     ids: columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list,
     selected_tag: {},
-    page: pageSchema,
+    page: askedPageSchema(settings),
     limit: limitSchema,
     _type: {},
   });

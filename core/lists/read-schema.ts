@@ -6,11 +6,11 @@ import { limits } from "../values/limits.ts";
 import { selectedRecordSchema } from "./shown-schema.ts";
 import { exportFormats } from "./export-list.ts";
 import {
+  askedPageSchema,
   countModeSchema,
   cursorPaginationSchema,
   limitSchema,
   numberedPaginationSchema,
-  pageSchema,
   perPageSchema,
   searchSchemas,
   selectSchema,
@@ -19,9 +19,9 @@ import {
 import { equalitiesSchema, equalitySchema, whereSchema } from "./where-schema.ts";
 
 /** A list: a page by its number, up to a limit, or from a cursor on. */
-export function readSchema({ columns, key }: ReadPlan): JsonSchema {
+export function readSchema({ columns, key }: ReadPlan, { settings }: Entity): JsonSchema {
   const request = closedObject({
-    page: pageSchema,
+    page: askedPageSchema(settings),
     per_page: perPageSchema,
     limit: limitSchema,
     count: countModeSchema,

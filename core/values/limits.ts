@@ -44,6 +44,8 @@ export const limits = {
   keySetFreshMs: 600_000,
   keySetPauseMs: 30_000,
   keySetTimeoutMs: 3_000,
+  /** Rate limits: callers that one process keeps count of. */
+  rateCountersMax: 100_000,
   /** Sets of roles whose rights one project keeps worked out. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */

@@ -54,7 +54,7 @@ test.each([
     "anonymous callers without limits",
     guests,
     items,
-    'shop/project.json  rateLimit: there is no "rateLimit", and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
+    'shop/project.json  rateLimit: there is no "rateLimit" with a max, and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
   ],
   [
     "pages of every origin",
