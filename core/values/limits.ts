@@ -239,6 +239,12 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
+  connectionsMax: 10_000,
+  /** An idle connection is kept for so long: longer than the 60 seconds of many load balancers, which would else use one that has just closed. */
+  keepAliveMs: 65_000,
+  /** Pause between two lines of the log about connections that were refused. */
+  refusedLogMs: 60_000,
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
