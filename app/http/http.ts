@@ -36,7 +36,7 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
   const allow = cors({
     origin(origin, c) {
       const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
-      return allowed.includes(origin) ? origin : null;
+      return allowed.includes("*") ? "*" : allowed.includes(origin) ? origin : null;
     },
     allowMethods: ["GET", "POST"],
     allowHeaders: [

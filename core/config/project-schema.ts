@@ -186,11 +186,19 @@ const auth = z.strictObject({
 /** `auth` of a project.json. */
 export type AuthSettings = z.output<typeof auth>;
 
+/** A browser writes an origin in one way alone, and any other would never match. */
+const isOrigin = (text: string): boolean =>
+  text === "*" || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
+
 const cors = z.strictObject({
   origins: z
-    .array(z.string().min(1))
+    .array(
+      z.string().refine(isOrigin, {
+        error: 'an origin as browsers send it, as https://shop.example, or "*"',
+      }),
+    )
     .default([])
-    .describe("Origins whose pages may call the API from a browser."),
+    .describe("Origins whose pages may call the API from a browser; * = every page."),
 });
 
 const rateLimit = z

@@ -157,6 +157,8 @@ export const limits = {
   bucketCompleteMs: 60_000,
   /** Without a byte for this long, reading from a bucket has failed. */
   bucketIdleMs: 10_000,
+  /** Bytes of an answer of a bucket that is no file: a list of 1,000 long keys fits in. */
+  bucketAnswerBytesMax: 8 * 1024 ** 2,
   /** Tries of one call of a bucket, the first included. */
   bucketTriesMax: 4,
   /** Pause before the second try; it doubles each time. */

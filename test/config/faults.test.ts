@@ -1016,6 +1016,15 @@ describe("project.json is refused for", () => {
       "decimals",
       "one of number, string",
     ],
+    ...["https://shop.example/", "shop.example", "HTTPS://shop.example", "null", "file://"].map(
+      (origin) =>
+        [
+          `an origin that no browser sends: ${origin}`,
+          { ...projectFile, cors: { origins: [origin] } },
+          "cors.origins[0]",
+          "an origin as browsers send it",
+        ] as const,
+    ),
     ["origins as a text", { ...projectFile, cors: { origins: "*" } }, "cors.origins", "a list"],
     [
       "a token's secret beside published keys",
