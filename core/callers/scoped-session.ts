@@ -96,6 +96,8 @@ class ScopedQueries implements Queries {
     const within = this.within(insert.table);
     if (within === null) return this.queries.insert(narrowed(insert));
     const { table, key, columns, rows, returning } = insert;
+    if (key === null)
+      throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, key])];
     const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
     const at = columns.indexOf(key);

@@ -114,6 +114,8 @@ export type ActionGroup = "workflow" | "export" | "import" | "lock";
 export type Requirement =
   /** A table to write to, and the key that names one of its records. */
   | "key"
+  /** A table to write to; without a key, a database that answers what it stored. */
+  | "table"
   /** A view, query or table to read. */
   | "source"
   /** The datatablesQuery, or a table. */

@@ -62,6 +62,8 @@ export interface Column {
    * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
+  /** A column that no table has: the text of this one, in an order that tells all texts apart, whatever its collation is. */
+  readonly exactOf?: Column;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
 }

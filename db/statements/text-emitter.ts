@@ -186,7 +186,8 @@ export class TextEmitter implements Emitter {
   }
 
   private nameOf(column: Column): SQL {
-    const { parts, markOf } = column;
+    const { parts, markOf, exactOf } = column;
+    if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
     if (parts === undefined)
       return sql`${this.aliases.get(column) ?? this.qualifier}${sql.identifier(column.name)}`;

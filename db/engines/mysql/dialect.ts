@@ -11,7 +11,7 @@ import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { marks, sortedPart } from "./marks.ts";
+import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
@@ -46,6 +46,7 @@ export function createDialect(decimals: Decimals): Dialect {
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    exact,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -126,6 +127,16 @@ function like(
 }
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
+
+/** Of texts that the server does not sort as a whole, the beginning, and a hash that tells whether the rest differs. */
+function exact(column: Column, name: SQL): SQL {
+  const text = sql`convert(${columnText(column, name)} using utf8mb4)`;
+  if (isSortedWhole(column)) return sql`cast(${text} as binary)`;
+  return sql`cast(concat(left(${text}, 200), char(1 using utf8mb4), sha2(${text}, 256)) as binary)`;
+}
+
+const columnText = (column: Column, name: SQL): SQL =>
+  valueForms[column.type].textOf?.(column, name) ?? name;
 
 /** Without regard to case and accents. */
 const loose = (text: SQL): SQL =>

@@ -28,6 +28,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
+    exact: (_column, name) => sql`(${name}::text collate "C")`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
     like(text, pattern, { ignoreCase, ascii }) {
       if (!ignoreCase) return sql`${text} like ${pattern}::text`;

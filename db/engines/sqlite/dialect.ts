@@ -21,6 +21,7 @@ export function createDialect(decimals: Decimals): Dialect {
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,
     ...valuesOf(valueForms, decimals),
+    exact: (_column, name) => sql`(${name} collate binary)`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     like: (text, pattern, { ignoreCase, ascii }) =>
       ascii || !ignoreCase
