@@ -24,7 +24,7 @@ import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
-import { columnOf, parseWhere, patternText } from "../query/where.ts";
+import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
 import { readAnswerSchema, readSchema } from "../lists/read-schema.ts";
 
 export const read = defineAction<ReadPlan>({
@@ -163,8 +163,9 @@ function parseSearch(body: Record<string, unknown>, columns: Columns): Condition
   const by = body["search_by"] ?? "all";
   if (typeof by !== "string") throw invalidParameter("search_by must be a column name or all");
   // A column that is really called "all" can still be searched: by name it wins over the word.
-  const searched =
-    by === "all" && !columns.has(by) ? [...columns.values()] : [columnOf(by, columns, "search_by")];
+  const isEverywhere = by === "all" && !columns.has(by);
+  const searched = isEverywhere ? [...columns.values()] : [columnOf(by, columns, "search_by")];
+  if (!isEverywhere) searched.forEach(mustHaveText);
   const value = body["search_value"];
   if (value === undefined || value === null || value === "") return null;
   const text = patternText(value, "search_value");

@@ -6,7 +6,7 @@ import type { Entity, GridPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
+import { namesOfTexts, countModeSchema, sortSchema } from "../lists/list-schema.ts";
 import { onlyPage } from "../lists/order.ts";
 import { recordSchema } from "../lists/shown-schema.ts";
 import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
@@ -27,7 +27,7 @@ export function gridSchema(plan: GridPlan): JsonSchema {
       search: orNull(open({ value: search })),
       searchValue: search,
       search_value: search,
-      searchBy: { enum: ["", ...new Set(["all", ...columns.keys()]), null] },
+      searchBy: { enum: ["", ...new Set(["all", ...namesOfTexts(columns)]), null] },
       // A form cannot say that a group is empty: its logic alone is left.
       where: {
         anyOf: [

@@ -5,7 +5,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import { columnOf } from "../query/where.ts";
+import { columnOf, mustHaveText } from "../query/where.ts";
 import { type Sent, searchText } from "./grid-parameters.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
@@ -25,6 +25,7 @@ export function parseSearch(
   // A column that is really called "all" can still be searched: by name it wins over the word.
   const isEverywhere = by === "" || (by === "all" && !plan.columns.has(by));
   const searched = isEverywhere ? everywhere : [columnOf(by, plan.columns, "searchBy")];
+  if (!isEverywhere) searched.forEach(mustHaveText);
 
   const terms = fixedTerms(body["search"]).map((term) => anyOf(everywhere, term));
   for (const { column, isSearchable, search } of sent) {

@@ -51,8 +51,11 @@ export function requestOf(body: Record<string, unknown>): { [name: string]: Json
   return JSON.parse(JSON.stringify({ format, where, sort_columns }, plainNumber));
 }
 
-const plainNumber = (_name: string, value: unknown): unknown =>
-  value instanceof ExactNumber ? value.source : value;
+/** `value` has been through `toJSON` already. */
+function plainNumber(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const own = this[name];
+  return own instanceof ExactNumber ? own.source : value;
+}
 
 function formatOf(format: unknown): ExportFormatName {
   const known = exportFormats.find((name) => name === format);

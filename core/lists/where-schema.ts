@@ -3,6 +3,7 @@
  * each takes. Columns whose values have the same form share a branch.
  */
 import type { Column, Columns } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { comparedSchema } from "../values/schemas.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
@@ -89,6 +90,9 @@ function conditionSchema(columns: Columns): JsonSchema {
       ...(operand === "none" ? [] : ["value"]),
     ]);
   const all = nameSchema(columns.values());
+  const texts = nameSchema(
+    [...columns.values()].filter(({ type }) => !columnTypes[type].hasMembers),
+  );
   const compared = alike(columns).flatMap(({ key, value }) => {
     if (value === null) return [of(key, "any", { type: "null" })];
     const values = { type: "array", items: orNull(value), maxItems: limits.inValuesMax } as const;
@@ -100,7 +104,7 @@ function conditionSchema(columns: Columns): JsonSchema {
       of(key, "list", values),
     ];
   });
-  return anyOf([...compared, of(all, "pattern", patternSchema), of(all, "none", {})]);
+  return anyOf([...compared, of(texts, "pattern", patternSchema), of(all, "none", {})]);
 }
 
 /** The same tree over names that the request gives itself. */

@@ -253,7 +253,7 @@ function setTime(values: Map<Column, Scalar>, column: Column | null, now: string
 
 /** A column that keeps fewer digits of a second gets the time cut, never rounded into the future. */
 export function cutFraction(instant: string, digits: number): string {
-  return `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
+  return digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 }
 
 function setActor(

@@ -41,6 +41,7 @@ export const booleanType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: false,
+  hasMembers: false,
   findsRows: true,
 
   isText: false,

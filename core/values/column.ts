@@ -43,7 +43,7 @@ export interface Column {
   readonly precision: number | null;
   /** Decimal digits behind the point; null = any number of them. */
   readonly scale: number | null;
-  /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
+  /** Timestamps and times: digits of a second's fraction that the column keeps, 0 to 6. */
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
@@ -51,6 +51,8 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
+  /** Times: they may be below zero and beyond a day, up to 838:59:59; absent = times of day alone. */
+  readonly isDuration?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
   /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */

@@ -101,6 +101,8 @@ export interface TypeDefinition {
   readonly isJoined: boolean;
   /** Its values have a text: to be searched in, and to be the label of a lookup. */
   readonly hasText: boolean;
+  /** Its values hold others: patterns and searches are refused. */
+  readonly hasMembers: boolean;
   /** An import can find rows by it. */
   readonly findsRows: boolean;
 

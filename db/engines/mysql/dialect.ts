@@ -144,7 +144,7 @@ const loose = (text: SQL): SQL =>
 
 function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
   if (!columnTypes[column.type].isInstant) return now;
-  const digits = column.fractionDigits;
+  const digits = Math.min(column.fractionDigits, 3);
   // Cut here: MySQL would round, and so name a moment to come.
   if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;
   const moment = sql`cast(left(${now}, ${sql.raw(String(20 + digits))}) as ${sql.raw(`datetime(${digits})`)})`;

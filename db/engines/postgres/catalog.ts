@@ -105,7 +105,6 @@ const builtIn: ReadonlyMap<number, string> = new Map([
   [1083, "time without time zone"],
   [1114, "timestamp without time zone"],
   [1184, "timestamp with time zone"],
-  [1266, "time with time zone"],
   [1700, "numeric"],
   [3802, "jsonb"],
 ]);
@@ -143,7 +142,7 @@ function columnOf(row: ColumnRow): Column {
     native,
     nullable: !row.required,
     hasDefault: row.has_default,
-    generated: row.computed ? "computed" : row.identity ? "identity" : "none",
+    generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
     lengthMax: isLengthed && typmod >= 0 ? typmod - 4 : null,
     bytesMax: native === "name" ? 63 : null,
     fixedLength: native === "bpchar",
@@ -152,11 +151,15 @@ function columnOf(row: ColumnRow): Column {
     precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
     // Eleven bits with sign: a scale may be negative.
     scale: isNumeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : null,
-    fractionDigits: type === "timestamp" ? (typmod < 0 ? 3 : Math.min(typmod, 3)) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
     span: null,
     labels: row.labels === null ? null : names(row.labels),
   };
 }
+
+/** Rows within rows, and what the server alone makes of texts. */
+const isShownOnly = ({ category, native }: ColumnRow): boolean =>
+  category === "C" || native === "tsvector";
 
 function typeOf({ category, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
@@ -182,7 +185,6 @@ const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>
   ["timestamp without time zone", "timestamp"],
   ["timestamp with time zone", "timestamp"],
   ["time without time zone", "time"],
-  ["time with time zone", "time"],
   ["uuid", "uuid"],
   ["json", "json"],
   ["jsonb", "json"],

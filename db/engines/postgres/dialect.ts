@@ -108,7 +108,7 @@ const averageGuardDigits = 14;
 
 function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
   if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
-  const unitMs = 10 ** (3 - column.fractionDigits);
+  const unitMs = 10 ** (3 - Math.min(column.fractionDigits, 3));
   const latest = after ? sql`greatest(${name}, ${after})` : name;
   // Cut to milliseconds, as answers show it: an ETag made of the answer must equal the stored value.
   const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;

@@ -80,7 +80,8 @@ export const valueForms: ValueForms = {
   time: {
     ...plain,
     decoder: () => ofText(showTime),
-    textOf: (_column, name) => sql`substr(${name}, 1, 8)`,
+    textOf: (_column, name) =>
+      sql`iif(substr(${name}, 9, 1) = '.', rtrim(rtrim(${name}, '0'), '.'), ${name})`,
   },
   uuid: {
     ...plain,
@@ -118,7 +119,7 @@ const longAsText = (name: SQL): SQL =>
 /** `YYYY-MM-DD HH:MM:SS`, with the fraction where there is one: comparable with CURRENT_TIMESTAMP. */
 function storedTimestamp(_column: Column, value: Exclude<Scalar, null>): string {
   const iso = String(value);
-  const fraction = iso.slice(19, 23);
+  const fraction = iso.slice(19, -1);
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction === ".000" ? "" : fraction}`;
 }
 
