@@ -56,7 +56,11 @@ describe.each(columns)("a search of the column %s", (key) => {
 
   test("datatables refuses it as searchBy", async () => {
     const body = { search: { value: "needle" }, searchBy: key };
-    check(await service.post("held/datatables", body), { status: 400, message });
+    check(await service.post("held/datatables", body), {
+      status: 400,
+      error: "Invalid parameter",
+      message,
+    });
   });
 });
 
