@@ -33,6 +33,8 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
         body,
         options,
         session,
+        fills: scope.fills,
+        reachesAllJobs: access.mayReachAllJobs(request.caller, { entity, action: action.name }),
         cache: request.cache.within(scope.key),
         locks: scopedLocks(request.locks, { session, scope, entity }),
       };

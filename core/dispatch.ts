@@ -11,7 +11,7 @@ import type { Caller } from "./plans/caller.ts";
 import type { Callers } from "./callers/callers.ts";
 import { createViews, type Views } from "./callers/entity-views.ts";
 import type { Entity } from "./plans/entity.ts";
-import { AppError, invalidPayload, notFound, unavailable } from "./values/errors.ts";
+import { AppError, invalidPayload, notFound, unauthorized, unavailable } from "./values/errors.ts";
 import type { Handler, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import { isObject } from "./values/json.ts";
@@ -23,15 +23,13 @@ import type { Clock, NewId } from "./values/clock.ts";
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
 export interface BoundAction {
   readonly action: Action;
-  /** With the fields that the caller may see. Rejects with `forbidden` where nothing is left that the action could work with. */
+  /**
+   * With the fields that the caller may see. Throws `forbidden` (`unauthorized` for a caller without credentials) where the caller may not use
+   * the action, or where nothing is left that it could work with.
+   */
   handlerFor(caller: Caller): Handler;
   /** Errors go out with status 200. */
   readonly showsErrorsInline: boolean;
-}
-
-/** What a request found: the action, and where it runs. */
-export interface Route extends BoundAction {
-  readonly project: Project;
 }
 
 /** One project: its routes, or null while its database has not been seen yet. */
@@ -97,7 +95,9 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
     action,
     showsErrorsInline: action.showsErrorsInline(entity),
     handlerFor(caller) {
-      const rights = access.fieldsOf(caller, { entity, action: action.name });
+      const asked = { entity, action: action.name };
+      if (!access.mayUse(caller, asked)) throw refusalFor(caller);
+      const rights = access.fieldsOf(caller, asked);
       let handler = handlers.get(rights.key);
       if (handler === undefined) {
         handler = bindAction(action, views.viewFor(rights), access);
@@ -110,6 +110,10 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
 }
 
 const forbidden = (): AppError => new AppError("forbidden", "You may not use this action");
+
+/** Who has shown no credentials may have the right with some. */
+const refusalFor = ({ kind }: Caller): AppError =>
+  kind === "anonymous" ? unauthorized("This action needs credentials") : forbidden();
 
 /** Hands the request to the endpoint that the body names as `resource`. */
 function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
@@ -127,8 +131,14 @@ function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Han
   };
 }
 
+/** Rejects with 404. */
+export function findProject(projects: Projects, name: string): Project {
+  const project = projects.get(name);
+  if (!project) throw notFound("There is no such project");
+  return project;
+}
+
 export interface Target {
-  readonly project: string;
   /** Of an action for the whole project, as `lock/acquire`: what stands before the slash. */
   readonly endpoint: string;
   readonly action: string;
@@ -136,14 +146,11 @@ export interface Target {
 }
 
 /** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not seen yet). */
-export function findRoute(projects: Projects, target: Target): Route {
-  const project = projects.get(target.project);
-  if (!project) throw notFound("There is no such project");
-  if (!project.routes) throw unavailable("The project's database is not reachable yet");
-  const endpoint = project.routes.endpoints.get(target.endpoint);
+export function findRoute({ routes }: Project, target: Target): BoundAction {
+  if (!routes) throw unavailable("The project's database is not reachable yet");
+  const endpoint = routes.endpoints.get(target.endpoint);
   const route =
-    endpoint?.get(target.action) ??
-    project.routes.projectWide.get(`${target.endpoint}/${target.action}`);
+    endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
   if (!route && !endpoint) throw notFound("There is no such endpoint");
   if (!route) {
     const planned = plannedActions.get(target.action);
@@ -162,7 +169,7 @@ export function findRoute(projects: Projects, target: Target): Route {
       },
     );
   }
-  return { ...route, project };
+  return route;
 }
 
 export interface Surroundings {
@@ -190,7 +197,7 @@ type Provided = Pick<
  * before anybody hears of it.
  */
 export async function perform(
-  { handlerFor, project }: Route,
+  { handler, project }: { readonly handler: Handler; readonly project: Project },
   request: Omit<Request, keyof Provided>,
   { now, newId }: Surroundings,
 ): Promise<Answer> {
@@ -202,7 +209,7 @@ export async function perform(
   const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
   const provided: Provided = { ...parts, db, digest, now, newId };
   try {
-    const answer = await handlerFor(request.caller).run({ ...request, ...provided }, null);
+    const answer = await handler.run({ ...request, ...provided }, null);
     if (session.written.size > 0) await cache.wrote(session.written);
     if (answer.later !== undefined && answer.later.length > 0) await background.add(answer.later);
     return answer;

@@ -25,6 +25,8 @@ const kinds: Readonly<Record<JobKind, Kind>> = {
   commit: { action: "import-commit", run: commitImport },
 };
 
+const noLongerThere = "What the job is about is no longer there";
+
 /** Rejects with `notFound` when the configuration does not have what the job is about any more. */
 export function createRunner({ projects, ...rest }: JobWorld): RunJob {
   return async (run) => {
@@ -32,11 +34,13 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const project = projects.get(name);
     const entity = await project?.entity(endpoint);
     // The configuration may have changed since the job was accepted.
-    if (!project || !entity) throw notFound("What the job is about is no longer there");
+    if (!project || !entity) throw notFound(noLongerThere);
     run.signal.throwIfAborted();
     const { action, run: doJob } = kinds[kind];
     const caller = callerOf(run.job);
-    const { access, db } = project;
+    const { db } = project;
+    const access = await project.access();
+    if (!access.mayUse(caller, { entity, action })) throw notFound(noLongerThere);
     const rights = access.fieldsOf(caller, { entity, action });
     const scope = access.scopeOf(caller, { entity, action });
     return doJob(run, {
@@ -44,6 +48,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       project,
       caller,
       entity: createViews(entity).viewFor(rights),
+      scope,
       session: scopedSession(db.session(Infinity), scope),
     });
   };

@@ -60,6 +60,7 @@ const folders: Record<string, Folder> = {
   },
   "app/http": { project: ["core", "app/http"], packages: ["hono", "@hono/zod-validator", "zod"] },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
+  "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },
 };
 

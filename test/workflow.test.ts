@@ -69,7 +69,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     outbound: {
       async send(request) {
         sent.push(request);
-        return { status: 200 };
+        return { status: 200, text: "" };
       },
     },
     now: () => "2026-01-31T10:00:00.000Z",

@@ -10,6 +10,9 @@ interface Asked {
   readonly log: Log;
 }
 
+/** The ways to show credentials: a token, or an API key in a header of its own. */
+const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
+
 /** Seconds after which a client may try again when the service or its database is out of reach, or its request still runs. */
 const retryAfterSeconds = "2";
 
@@ -53,6 +56,7 @@ export function failureResponse(
   const data = known.data ? { data: known.data } : {};
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
+  if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
   if (known.kind === "unavailable" || known.kind === "requestInProgress")
     headers["Retry-After"] = retryAfterSeconds;
   return json(

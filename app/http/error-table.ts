@@ -14,6 +14,7 @@ export const errorTable: Readonly<
   validationFailed: { status: 400, error: "Validation failed" },
   validationError: { status: 400, error: "Validation error" },
   foreignKeyMissing: { status: 400, error: "Foreign key constraint" },
+  unauthorized: { status: 401, error: "Unauthorized" },
   forbidden: { status: 403, error: "Forbidden" },
   notFound: { status: 404, error: "Not found" },
   methodNotAllowed: { status: 405, error: "Method not allowed" },

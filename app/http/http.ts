@@ -46,6 +46,8 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "X-Request-Mode",
       "Idempotency-Key",
       "X-Lock-Token",
+      "Authorization",
+      "X-Api-Key",
     ],
     exposeHeaders: [
       "ETag",

@@ -1,7 +1,7 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
-import { findRoute, perform, type Projects } from "../../core/dispatch.ts";
+import { findProject, findRoute, perform, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
@@ -22,14 +22,18 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
   return async (c, exchange) => {
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
-    const route = findRoute(projects, { project, endpoint, action, method: c.req.method });
+    const found = findProject(projects, project);
+    const caller = await found.callers.authenticate(c.req.raw.headers);
+    const route = findRoute(found, { endpoint, action, method: c.req.method });
+    // Whether the caller may, is said before the body is looked at.
+    const handler = route.handlerFor(caller);
     let body: unknown;
     try {
       const { takesForm, takesUpload } = route.action;
       const upload = takesUpload ? await readUpload(c.req.raw) : null;
       if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
       const request = {
-        caller: await route.project.callers.authenticate(c.req.raw.headers),
+        caller,
         method: c.req.method as Method,
         body,
         upload,
@@ -41,7 +45,7 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
         hookDepth: depthFrom(c.req.header("X-Hook-Depth")),
         log: exchange.log,
       };
-      const result = await perform(route, request, { now, newId });
+      const result = await perform({ handler, project: found }, request, { now, newId });
       if (result.file) return await download(exchange, result.file, c.req.header("Range"));
       return answer(exchange, result, now());
     } catch (error) {

@@ -9,7 +9,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { limits } from "../../core/values/limits.ts";
-import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
+import type { Outbound, OutboundAnswer, OutboundRequest } from "../../core/plans/ports.ts";
 import { isPublic } from "./address.ts";
 
 export interface OutboundOptions {
@@ -34,7 +34,7 @@ export function createOutbound({
 }: OutboundOptions): Outbound {
   const allowed = new Set(allowedHosts.map((entry) => placeName(new URL(`http://${entry}`))));
 
-  async function sendOut(request: OutboundRequest, signal: AbortSignal): Promise<number> {
+  async function sendOut(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     const url = new URL(request.url);
     if (!/^https?:$/.test(url.protocol)) throw new Error("Only http and https can be called");
     const host = hostOf(url);
@@ -49,7 +49,7 @@ export function createOutbound({
       signal.throwIfAborted();
       const attempt = exchange({ url, address }, request, signal);
       try {
-        return await attempt.status;
+        return await attempt.answer;
       } catch (error) {
         failure = error;
         // Once it is connected, the service may have heard of the call.
@@ -59,13 +59,14 @@ export function createOutbound({
     throw failure;
   }
 
-  async function sendOwn(request: OutboundRequest, signal: AbortSignal): Promise<number> {
+  async function sendOwn(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     const { method, url, headers, body } = request;
     const response = await own(
       new Request(`http://own${url}`, { method, headers, body, signal, redirect: "manual" }),
     );
+    // A call to this service itself asks whether it went well, and no more.
     await response.body?.cancel();
-    return response.status;
+    return { status: response.status, text: "" };
   }
 
   return {
@@ -73,7 +74,7 @@ export function createOutbound({
       const overall = AbortSignal.timeout(Math.ceil(request.timeoutMs));
       const signal = given ? AbortSignal.any([given, overall]) : overall;
       const work = request.url.startsWith("/") ? sendOwn : sendOut;
-      return { status: await unlessAborted(work(request, signal), signal) };
+      return unlessAborted(work(request, signal), signal);
     },
   };
 }
@@ -115,7 +116,7 @@ function exchange({ url, address }: Place, request: OutboundRequest, signal: Abo
     agent: false,
     signal,
   });
-  const status = new Promise<number>((resolve, reject) => {
+  const answer = new Promise<OutboundAnswer>((resolve, reject) => {
     sent.on("socket", (socket) => {
       socket.once(isSecure ? "secureConnect" : "connect", () => (isConnected = true));
     });
@@ -125,23 +126,27 @@ function exchange({ url, address }: Place, request: OutboundRequest, signal: Abo
     });
     sent.on("response", (response) => {
       isAnswered = true;
-      drain(response).then(() => resolve(response.statusCode ?? 0), reject);
+      textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
     });
   }).finally(() => sent.destroy());
   sent.end(request.body ?? undefined);
-  return { status, isConnected: () => isConnected || isAnswered };
+  return { answer, isConnected: () => isConnected || isAnswered };
 }
 
-/** Reads the answer's body to its end, and keeps nothing of it. Rejects when it breaks off or is too long. */
-function drain(response: IncomingMessage): Promise<void> {
+/** The answer's body. Rejects when it breaks off or is too long. */
+function textOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let size = 0;
+    const chunks: Uint8Array[] = [];
     response.on("data", (chunk: Uint8Array) => {
       size += chunk.byteLength;
       if (size > limits.hookAnswerBytesMax) reject(new Error("The answer is too long"));
+      else chunks.push(chunk);
     });
     response.on("end", () =>
-      response.complete ? resolve() : reject(new Error("The answer broke off")),
+      response.complete
+        ? resolve(Buffer.concat(chunks).toString())
+        : reject(new Error("The answer broke off")),
     );
     response.on("error", reject);
     response.on("close", () => reject(new Error("The answer broke off")));

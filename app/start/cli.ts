@@ -3,4 +3,4 @@ import { keepCompiled } from "./compile-cache.ts";
 
 keepCompiled();
 const { runCommand } = await import("./commands.ts");
-await runCommand(process.argv[2]);
+await runCommand(process.argv[2], process.argv.slice(3));

@@ -15,18 +15,20 @@ const usage = `Usage: npm run rowgate -- <command>
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    hold the configuration against the live databases; exits 1 when it finds a fault
+  key      make an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 `;
 
-const commands: Readonly<Record<string, () => Promise<void>>> = {
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   serve: serveProjects,
   worker: runJobs,
   check,
+  key: makeKey,
 };
 
 /** Does what the arguments name; what fails ends the process with 1. */
-export async function runCommand(name = ""): Promise<void> {
+export async function runCommand(name = "", args: readonly string[] = []): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command) return command().catch(exitWith);
+  if (command) return command(args).catch(exitWith);
   process.stderr.write(usage);
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
@@ -90,6 +92,11 @@ async function check(): Promise<void> {
   }
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
+}
+
+async function makeKey(args: readonly string[]): Promise<void> {
+  const { newApiKey } = await import("./api-key.ts");
+  process.stdout.write(newApiKey(args));
 }
 
 /** A request that works as it is pasted: the first endpoint that can be read. */

@@ -4,6 +4,8 @@
  */
 import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
+import { hasAuth } from "../../core/config/survey.ts";
+import { createRoleAccess } from "../../core/callers/role-access.ts";
 import { type Access, openAccess } from "../../core/callers/access.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
@@ -30,8 +32,8 @@ export interface JobWorldOptions {
   readonly log: Log;
   /** Loads the files under `components/`, where the rows of an import have handlers. */
   readonly importComponent?: ImportComponent | undefined;
-  /** What callers of jobs may do; absent: everything. */
-  readonly access?: Access;
+  /** What callers of jobs may do; absent: what the configuration says. */
+  readonly access?: Access | undefined;
   /** Where there is no Redis: tells the cache of the process what was written. */
   raise(names: readonly string[]): Promise<void>;
 }
@@ -42,7 +44,7 @@ export async function openJobWorld({
   env,
   log,
   importComponent,
-  access = openAccess,
+  access,
   raise,
 }: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
   const { redisUrl, storage } = parseEnv(env);
@@ -78,7 +80,7 @@ const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore =>
 interface ProjectParts {
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
-  readonly access: Access;
+  readonly access: Access | undefined;
 }
 
 async function openProject(
@@ -91,34 +93,51 @@ async function openProject(
     statementTimeoutMs: config.jobs.statementTimeoutMs,
     decimals: config.decimals,
   });
-  const entities = new Map<string, Promise<Entity | null>>();
 
-  async function compile(endpoint: string): Promise<Entity | null> {
-    const endpoints = config.endpoints.filter(({ name }) => name === endpoint).map(withOwnHandlers);
+  async function compile(chosen: readonly EndpointConfig[]): Promise<ReadonlyMap<string, Entity>> {
+    const endpoints = chosen.map(withOwnHandlers);
     const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
       importComponent,
     });
     // Without its handlers an import would store what they are there to refuse.
     const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
     if (faults.length > 0) throw new Error(formatFaults(faults));
-    return compiled.entities.get(endpoint) ?? null;
+    return compiled.entities;
+  }
+
+  /** What a caller sees of one endpoint may depend on what the others show. */
+  const wholeProject = once(() => compile(config.endpoints));
+  const oneByOne = new Map<string, () => Promise<ReadonlyMap<string, Entity>>>();
+  function compiledFor(endpoint: string): Promise<ReadonlyMap<string, Entity>> {
+    if (hasAuth(config)) return wholeProject();
+    let compiling = oneByOne.get(endpoint);
+    if (compiling === undefined) {
+      compiling = once(() => compile(config.endpoints.filter(({ name }) => name === endpoint)));
+      oneByOne.set(endpoint, compiling);
+    }
+    return compiling();
   }
 
   return {
     name: config.name,
     db,
     cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
-    entity(endpoint) {
-      const known = entities.get(endpoint);
-      if (known) return known;
-      const compiling = compile(endpoint);
-      entities.set(endpoint, compiling);
-      // A database that was out of reach is asked again.
-      compiling.catch(() => entities.delete(endpoint));
-      return compiling;
-    },
-    access,
+    entity: async (endpoint) => (await compiledFor(endpoint)).get(endpoint) ?? null,
+    access: async () =>
+      access ?? (hasAuth(config) ? createRoleAccess(await wholeProject()) : openAccess),
     batchRows: config.jobs.batchRows,
+  };
+}
+
+/** What `work` resolved with the first time; after a rejection it is asked again, as a database may have been out of reach. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | null = null;
+  return () => {
+    if (kept === null) {
+      kept = work();
+      kept.catch(() => void (kept = null));
+    }
+    return kept;
   };
 }
 

@@ -4,7 +4,9 @@
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
-import type { Access } from "../../core/callers/access.ts";
+import { type Access, openAccess } from "../../core/callers/access.ts";
+import { createRoleAccess } from "../../core/callers/role-access.ts";
+import { hasAuth } from "../../core/config/survey.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
@@ -56,7 +58,8 @@ export type Look =
 
 export interface LookOptions {
   readonly catalog: Catalog;
-  readonly access: Access;
+  /** Absent: what the configuration says. */
+  readonly access?: Access | undefined;
   readonly importComponent?: ImportComponent | undefined;
 }
 
@@ -69,7 +72,9 @@ export async function lookAt(
     const { entities, faults, notices } = await compileProject(config, catalog, {
       importComponent,
     });
-    return faults.length > 0 ? { faults } : { routes: bindProject(entities, access), notices };
+    if (faults.length > 0) return { faults };
+    const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
+    return { routes: bindProject(entities, ruling), notices };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
-import { type Callers, openToAll } from "../../core/callers/callers.ts";
+import type { Callers } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
@@ -18,6 +18,7 @@ import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
+import { openCallers } from "../callers/open-callers.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -27,7 +28,7 @@ export interface ServiceOptions {
   readonly log?: Logger;
   /** Loads the files under `components/`; absent: a configuration with handlers is refused. */
   readonly importComponent?: ImportComponent;
-  /** Absent: nobody is asked for credentials. */
+  /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
 }
 
@@ -67,7 +68,7 @@ export async function openService({
   env,
   log: givenLog,
   importComponent,
-  callers = openToAll,
+  callers,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -93,7 +94,7 @@ export async function openService({
   );
   let app: Hono | null = null;
   const own: OutboundOptions["own"] = (request) => app!.fetch(request);
-  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers };
+  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
@@ -140,7 +141,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const hooks = await openHooks({ projects: [], settings, log });
   const own = () => new Response(null, { status: 503 });
   const locks = stores.locks;
-  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: openToAll };
+  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -165,7 +166,8 @@ interface ProjectParts {
   readonly hooks: Hooks;
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
-  readonly callers: Callers;
+  readonly callers: Callers | undefined;
+  readonly log: Logger;
 }
 
 const digest = (text: string): string => hash("sha256", text);
@@ -174,7 +176,7 @@ const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own, callers }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
 ): Promise<OpenProject> {
   const { url, pool, statementTimeoutMs } = config.database;
   const db = await openDb(url, {
@@ -191,7 +193,7 @@ async function openProject(
     outbound,
     background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
-    callers,
+    callers: callers ?? openCallers(config.auth, { digest, outbound, log }),
     digest,
   });
   return { config, project, importComponent, stop: new AbortController() };

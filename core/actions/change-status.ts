@@ -139,7 +139,7 @@ function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, 
     status: String(value),
     value,
     remarks: textOf(data, "remarks"),
-    updatedBy: textOf(data, "updated_by"),
+    updatedBy: call.caller.kind === "nobody" ? textOf(data, "updated_by") : call.caller.id,
   };
 }
 

@@ -31,7 +31,7 @@ import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../plans/ports.ts";
-import { createAudit, newKey, readBack } from "../records/record.ts";
+import { createAudit, fillsBeside, newKey, readBack, withFills } from "../records/record.ts";
 import type { Assignment } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { comparand } from "../query/where.ts";
@@ -116,9 +116,10 @@ function listOf(sent: Record<string, unknown>, detail: DetailPlan): readonly unk
 function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<Column, Scalar> {
   const { write, composite, keyColumns } = plan;
   const { rules } = call.entity;
-  const checked = rules.check(call.body, "create", composite.writable);
+  const open = { ...write, writable: composite.writable };
+  const checked = rules.check(withFills(call, open), "create", composite.writable);
   Object.assign(errors, checked.errors);
-  const values = new Map<Column, Scalar>(checked.values);
+  const values = new Map<Column, Scalar>([...fillsBeside(call, open), ...checked.values]);
   const keyValue = newKey(call, { key: write.key, keyColumns, rules }, errors);
   if (keyValue !== null) values.set(write.key, keyValue);
   for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))

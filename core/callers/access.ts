@@ -14,6 +14,16 @@ export interface FieldRights {
   readonly hidden: ReadonlySet<string>;
   /** Never written. */
   readonly readOnly: ReadonlySet<string>;
+  /** By identity: other tables of which the caller does not get everything that their endpoints show. */
+  readonly tables: ReadonlyMap<string, TableRights>;
+}
+
+/** What a caller gets of a table that its endpoints share. */
+export interface TableRights {
+  /** Endpoints that the caller may read, with the columns that each keeps from it. */
+  readonly endpoints: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Columns that all of those keep from it. */
+  readonly hidden: ReadonlySet<string>;
 }
 
 /** What is asked about. */
@@ -24,6 +34,9 @@ export interface Asked {
 }
 
 export interface Access {
+  mayUse(caller: Caller, asked: Asked): boolean;
+  /** Whether the caller may look at, fetch and end the jobs that others started with this action. */
+  mayReachAllJobs(caller: Caller, asked: Asked): boolean;
   scopeOf(caller: Caller, asked: Asked): Scope;
   /** Depends on the caller's roles alone, and has few different answers for each entity. */
   fieldsOf(caller: Caller, asked: Asked): FieldRights;
@@ -34,10 +47,13 @@ export const allFields: FieldRights = Object.freeze({
   key: "",
   hidden: new Set<string>(),
   readOnly: new Set<string>(),
+  tables: new Map<string, TableRights>(),
 });
 
 /** Everybody sees and touches everything: a project without access rules. */
 export const openAccess: Access = Object.freeze({
+  mayUse: () => true,
+  mayReachAllJobs: () => false,
   scopeOf: () => wholeScope,
   fieldsOf: () => allFields,
 });

@@ -7,6 +7,7 @@ import type { Column, Columns } from "../values/column.ts";
 import type {
   AdjustPlan,
   AggregatePlan,
+  DeclaredJoin,
   Entity,
   ExportPlan,
   GridPlan,
@@ -50,7 +51,7 @@ function viewOf(entity: Entity, rights: FieldRights): Entity {
     insert,
     adjust: entity.adjust && adjustView(entity.adjust, rights),
     lookup: entity.lookup && lookupView(entity.lookup, seen),
-    aggregate: entity.aggregate && aggregateView(entity.aggregate, seen),
+    aggregate: entity.aggregate && aggregateView(entity.aggregate, seen, rights),
     grid: entity.grid && gridView(entity.grid, seen),
     composite: entity.composite && {
       ...entity.composite,
@@ -110,10 +111,24 @@ function lookupView(plan: LookupPlan, seen: Seen): LookupPlan | null {
   return id && text && { ...plan, id, text, columns: seen.all(plan.columns) };
 }
 
-const aggregateView = (plan: AggregatePlan, seen: Seen): AggregatePlan => ({
-  ...plan,
-  columns: seen.all(plan.columns),
-});
+function aggregateView(
+  plan: AggregatePlan,
+  seen: Seen,
+  { tables: limited }: FieldRights,
+): AggregatePlan {
+  const joins = [...plan.joins].map(([name, join]): [string, DeclaredJoin] => {
+    const hidden = limited.get(join.identity)?.hidden;
+    return [name, hidden ? { ...join, fields: without(join.fields, hidden) } : join];
+  });
+  const tables = plan.tables.flatMap((table) => {
+    const identity = table.source.kind === "table" ? table.source.identity : undefined;
+    const rights = identity === undefined ? undefined : limited.get(identity);
+    if (!rights) return [table];
+    const hidden = rights.endpoints.get(table.endpoint);
+    return hidden ? [{ ...table, columns: without(table.columns, hidden) }] : [];
+  });
+  return { ...plan, columns: seen.all(plan.columns), joins: new Map(joins), tables };
+}
 
 function gridView(plan: GridPlan, seen: Seen): GridPlan {
   const columns = seen.all(plan.columns);
@@ -142,7 +157,11 @@ function importView(
   const closed = new Set(
     [...plan.headings].flatMap(([heading, target]) => {
       const column = "target" in target ? target.target : target;
-      return rights.readOnly.has(column.name) ? [heading] : [];
+      // A name that the caller cannot see must not be found by guessing, either.
+      const isHidden =
+        "target" in target &&
+        rights.tables.get(target.table.identity)?.hidden.has(target.name.name) === true;
+      return rights.readOnly.has(column.name) || isHidden ? [heading] : [];
     }),
   );
   return {

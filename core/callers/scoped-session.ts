@@ -11,13 +11,16 @@ import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../pl
 import {
   type Aggregate,
   allOf,
+  type Ask,
   type Assignment,
   type Calculate,
   type Condition,
   type Count,
   type Delete,
+  equals,
   type Insert,
   type Narrowed,
+  type Native,
   type Select,
   sourceOf,
   type UpdateMany,
@@ -33,9 +36,10 @@ export function scopedSession(session: DbSession, scope: Scope): Session {
   return scope.isWhole ? (session as unknown as Session) : new ScopedSession(session, scope);
 }
 
-/** The same queries without their scope. `_passage` says in the list why that is safe. */
-export function past(queries: Pick<Queries, "one">, _passage: Passage): UnscopedQueries {
-  return (queries instanceof ScopedQueries ? queries.unscoped : queries) as UnscopedQueries;
+/** The same queries without their scope. `passage` says in the list why that is safe. */
+export function past(queries: Pick<Queries, "one">, passage: Passage): UnscopedQueries {
+  if (!(queries instanceof ScopedQueries)) return queries as UnscopedQueries;
+  return passage === "details" ? queries.ofDetails : queries.unscoped;
 }
 
 /** Whether there may be rows that the queries do not see. */
@@ -63,6 +67,11 @@ class ScopedQueries implements Queries {
 
   get unscoped(): UnscopedQueries {
     return this.queries as unknown as UnscopedQueries;
+  }
+
+  /** Rows of details go with their header; what they refer to is looked at all the same. */
+  get ofDetails(): UnscopedQueries {
+    return new DetailQueries(this.queries, { ...this.scope, rowsOf: () => null });
   }
 
   all(select: Select): Promise<Row[]> {
@@ -93,9 +102,13 @@ class ScopedQueries implements Queries {
   }
 
   async insert(insert: Insert): Promise<Row[]> {
-    const within = this.within(insert.table);
-    if (within === null) return this.queries.insert(narrowed(insert));
     const { table, key, columns, rows, returning } = insert;
+    const within = this.within(table);
+    if (within === null) {
+      const stored = await this.queries.insert(narrowed(insert));
+      await this.mustReferToSeen(table, { columns, rows });
+      return stored;
+    }
     if (key === null)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, key])];
@@ -104,6 +117,7 @@ class ScopedQueries implements Queries {
     const keys = stored.map((row, index) =>
       at >= 0 ? rows[index]![at]! : comparand(key, row[key.name]),
     );
+    await this.mustReferToSeen(table, { columns, rows });
     await this.mustLieWithin({ table, key, keys }, within);
     if (!returning.includes(key)) for (const row of stored) delete row[key.name];
     return stored;
@@ -113,6 +127,7 @@ class ScopedQueries implements Queries {
     const { table, key, keyValue, guard, set } = update;
     const within = this.within(table);
     const row = await this.queries.updateOne(narrowed({ ...update, guard: allOf(guard, within) }));
+    if (row !== null) await this.mustReferToSeen(table, assigned(set));
     if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
     const moved = set.find((change) => change.kind === "set" && change.column === key);
     const keys = [moved?.kind === "set" ? moved.value : keyValue];
@@ -126,6 +141,8 @@ class ScopedQueries implements Queries {
     const matched = await this.queries.updateMany(
       narrowed({ ...update, guard: allOf(guard, within) }),
     );
+    await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
+    await this.mustReferToSeen(table, assigned(set));
     if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
     await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
     return matched;
@@ -150,6 +167,60 @@ class ScopedQueries implements Queries {
     return this.scope.rowsOf(sourceOf(table));
   }
 
+  /** Whether a write to the table is looked at once more, so that it takes a transaction. */
+  protected isCheckedAfter(table: Table): boolean {
+    return this.within(table) !== null || referencesOf(table, this.scope).length > 0;
+  }
+
+  /** Rejects with `foreignKeyMissing`, which undoes the transaction, where a written value points at a row that the caller does not see. */
+  private async mustReferToSeen(table: Table, written: Written): Promise<void> {
+    for (const { columns, target } of referencesOf(table, this.scope)) {
+      const places = columns.map((name) =>
+        written.columns.findIndex((column) => column.name === name),
+      );
+      if (places.includes(-1)) continue;
+      const tuples = distinct(
+        written.rows
+          .map((row) => places.map((place) => row[place] ?? null))
+          .filter((values) => !values.includes(null)),
+      );
+      if (!(await this.areAllSeen(tuples, target)))
+        throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
+          errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),
+        });
+    }
+  }
+
+  private async areAllSeen(
+    tuples: readonly (readonly Scalar[])[],
+    { table, keys, rows }: ReferredRows,
+  ): Promise<boolean> {
+    const seen = (where: Condition): Promise<number> =>
+      this.queries.count(
+        narrowed({ kind: "count", source: sourceOf(table), where: allOf(where, rows) }),
+      );
+    const [key] = keys;
+    for (let at = 0; at < tuples.length && keys.length === 1; at += limits.inValuesMax) {
+      const some = tuples.slice(at, at + limits.inValuesMax);
+      const values = some.map(([value]) => value!);
+      if ((await seen({ kind: "in", column: key!, values, negated: false })) < values.length)
+        return this.areSeenOneByOne(some, { keys, seen });
+    }
+    return keys.length === 1 || this.areSeenOneByOne(tuples, { keys, seen });
+  }
+
+  /** Two values may point at one row, where the database overlooks case: then there are fewer rows than values. */
+  private async areSeenOneByOne(
+    tuples: readonly (readonly Scalar[])[],
+    { keys, seen }: { keys: readonly Column[]; seen: (where: Condition) => Promise<number> },
+  ): Promise<boolean> {
+    for (const values of tuples) {
+      const where = allOf(...keys.map((column, at) => equals(column, values[at]!)));
+      if ((await seen(where!)) === 0) return false;
+    }
+    return true;
+  }
+
   /** Rejects with `forbidden`, which undoes the transaction, unless all rows with these keys lie in the scope. */
   private async mustLieWithin(
     { table, key, keys }: { table: Table; key: Column; keys: readonly Scalar[] },
@@ -165,6 +236,16 @@ class ScopedQueries implements Queries {
       if (inside !== new Set(values.map(String)).size)
         throw new AppError("forbidden", "The record would lie outside of what you may access");
     }
+  }
+}
+
+class DetailQueries extends ScopedQueries implements UnscopedQueries {
+  ask(ask: Ask): Promise<Row[]> {
+    return this.queries.ask(narrowed(ask));
+  }
+
+  native(statement: Native): Promise<Row[]> {
+    return this.queries.native(narrowed(statement));
   }
 }
 
@@ -224,20 +305,62 @@ class ScopedSession extends ScopedQueries implements Session {
 
   // A write that is looked at once more is two statements.
   override insert(insert: Insert): Promise<Row[]> {
-    if (this.within(insert.table) === null) return super.insert(insert);
+    if (!this.isCheckedAfter(insert.table)) return super.insert(insert);
     return this.tx((tx) => tx.insert(insert));
   }
 
   override updateOne(update: UpdateOne): Promise<Row | null> {
-    if (this.within(update.table) === null) return super.updateOne(update);
+    if (!this.isCheckedAfter(update.table)) return super.updateOne(update);
     return this.tx((tx) => tx.updateOne(update));
   }
 
   override updateMany(update: UpdateMany): Promise<number> {
-    if (this.within(update.table) === null) return super.updateMany(update);
+    if (!this.isCheckedAfter(update.table)) return super.updateMany(update);
     return this.tx((tx) => tx.updateMany(update));
   }
 }
+
+/** Columns that a statement writes, and their values. */
+interface Written {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Scalar[])[];
+}
+
+function assigned(set: readonly Assignment[]): Written {
+  const given = set.filter((one) => one.kind === "set");
+  return { columns: given.map(columnOf), rows: [given.map(({ value }) => value)] };
+}
+
+/** Rows that a foreign key of the caller may point at, and the columns that it names there. */
+interface ReferredRows {
+  readonly table: Table;
+  readonly keys: readonly Column[];
+  readonly rows: Condition;
+}
+
+interface Reference {
+  readonly columns: readonly string[];
+  readonly target: ReferredRows;
+}
+
+/** The foreign keys of the table that may not point at every row. */
+function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
+  if (foreignKeys.length === 0) return none;
+  return foreignKeys.flatMap((key) => {
+    const referred = scope.referredRows(key);
+    if (referred === null) return [];
+    const keys = key.referencedColumns.map((name) => referred.table.columns.get(name));
+    return keys.every((column) => column !== undefined)
+      ? [{ columns: key.columns, target: { ...referred, keys } }]
+      : [];
+  });
+}
+
+const none: readonly Reference[] = [];
+
+const distinct = (tuples: readonly (readonly Scalar[])[]): readonly (readonly Scalar[])[] => [
+  ...new Map(tuples.map((values) => [values.map(String).join("\0"), values])).values(),
+];
 
 const columnOf = ({ column }: Assignment): Column => column;
 

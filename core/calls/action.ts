@@ -42,6 +42,10 @@ export interface Call {
   readonly upload: Upload | null;
   /** Rows within the caller's scope. What writes gets its own in `Write.run`. */
   readonly session: ReadSession;
+  /** Columns that a new record of the caller gets by itself, unless the body names them. */
+  readonly fills: ReadonlyMap<string, Json>;
+  /** The caller may look at, fetch and end the jobs of others, too. */
+  readonly reachesAllJobs: boolean;
   /** When the session ends, on the clock of `performance.now()`. */
   readonly deadlineAtMs: number;
   /** Answers that were kept for callers of the same scope. */

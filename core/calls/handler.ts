@@ -4,7 +4,10 @@ import type { Queries } from "../callers/session.ts";
 import type { Db, DbSession } from "../plans/ports.ts";
 
 /** What a handler gets besides the entity that it is bound to. Nothing in it is narrowed to the caller yet. */
-export interface Request extends Omit<Call, "entity" | "body" | "options" | "session"> {
+export interface Request extends Omit<
+  Call,
+  "entity" | "body" | "options" | "session" | "fills" | "reachesAllJobs"
+> {
   /** The client's JSON as parsed; undefined = none. */
   readonly body: unknown;
   /** The header X-Lock-Token. */

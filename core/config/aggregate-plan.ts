@@ -41,6 +41,7 @@ export async function aggregateOf(
     }
     const type = config.joinType.toLowerCase() as "left" | "inner" | "right";
     joins.set(name, {
+      identity: table.identity,
       tableName: config.tableName,
       join: { type, source: sourceOf(table), columns: [...own.values()], left, right, rows: null },
       fields: new Map(fields.map((field) => [field.name, field])),
@@ -51,14 +52,14 @@ export async function aggregateOf(
 
 /** The table that others may join: the columns that the entity shows of it. Null when it shows none. */
 export function exposedTable(
-  { payload }: Survey,
+  { payload, endpoint }: Survey,
   table: Table | null,
   shown: Columns,
 ): JoinableTable | null {
   const { tableName, action } = payload;
   if (!table || tableName === undefined) return null;
   if (switchedOn(action, ({ showsColumns }) => showsColumns).length === 0) return null;
-  return { name: tableName, source: sourceOf(table), columns: shown };
+  return { endpoint, name: tableName, source: sourceOf(table), columns: shown };
 }
 
 /** The entity with the tables of the others, each with columns of its own. */

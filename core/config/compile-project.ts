@@ -9,6 +9,7 @@ import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/ports.ts";
 import { compileRules } from "../rules/compile-rules.ts";
+import { accessOf } from "./access-plan.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";
@@ -33,7 +34,7 @@ import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt, refuseUnsafe, unsafeProjectSettings } from "./unbuilt.ts";
+import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -88,8 +89,6 @@ async function compileEntity(
 ): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
   const { payload } = survey;
   const enabled = new Set(switchedOn(payload.action));
-  refuseUnsafe(survey);
-
   const found =
     payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
   const foundReading = await readingOf(survey, found);
@@ -134,6 +133,15 @@ async function compileEntity(
   const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
+  const access = accessOf(survey, {
+    table: found,
+    sources: [
+      ...(table ? [{ columns: table.columns, label: `the table ${table.name}` }] : []),
+      ...(reading && reading.property !== "tableName" ? [reading] : []),
+      ...(query ? [{ columns: query.columns, label: "the datatablesQuery" }] : []),
+      ...(exportQuery ? [{ columns: exportQuery.columns, label: "the exportQuery" }] : []),
+    ],
+  });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
 
@@ -160,6 +168,7 @@ async function compileEntity(
     importing,
     aggregate,
     workflow,
+    access,
     handlers,
   };
   return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };

@@ -184,7 +184,7 @@ export function adjustOf(
   return { reasonRequired: config.reasonRequired, fields };
 }
 
-/** The list that holds for every caller; lists per role are refused elsewhere. */
+/** The list that holds for every caller; those per role are part of the access rules. */
 export const forEverybody = (
   list: readonly string[] | Record<string, string[]>,
 ): readonly string[] => (Array.isArray(list) ? list : []);

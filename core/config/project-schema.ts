@@ -99,6 +99,55 @@ const requests = z.strictObject({
     .describe("What becomes of members that a request's action does not know."),
 });
 
+const roles = z.array(z.string().min(1));
+
+const algorithms = [
+  "HS256",
+  "HS384",
+  "HS512",
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+] as const;
+
+const jwt = z
+  .strictObject({
+    jwksUri: z.url().optional().describe("Where the issuer publishes its keys."),
+    secret: z.string().min(1).optional().describe("Shared secret, instead of jwksUri."),
+    issuer: z.string().min(1).optional().describe("What the claim iss must be."),
+    audience: z.string().min(1).optional().describe("What the claim aud must hold."),
+    algorithms: z
+      .array(z.enum(algorithms))
+      .min(1)
+      .optional()
+      .describe(
+        "Algorithms that a token may be signed with; absent: HS256 for a secret, else RS256, PS256, ES256, ES384 and EdDSA.",
+      ),
+    rolesClaim: z
+      .string()
+      .min(1)
+      .default("roles")
+      .describe("Path of the claim that has the roles: a list, or a text with blanks between."),
+  })
+  .refine(({ jwksUri, secret }) => (jwksUri === undefined) !== (secret === undefined), {
+    error: "either a secret or a jwksUri",
+  })
+  .refine(
+    ({ secret, algorithms: chosen = [] }) =>
+      chosen.every((name) => name.startsWith("HS") === (secret !== undefined)),
+    {
+      error: "algorithms that fit: HS… for a secret, all others for a jwksUri",
+      path: ["algorithms"],
+    },
+  );
+
 const auth = z.strictObject({
   apiKeys: z
     .array(
@@ -107,22 +156,27 @@ const auth = z.strictObject({
         sha256: z
           .string()
           .regex(/^[0-9a-f]{64}$/, "the key's SHA-256 as 64 hexadecimal digits in lower case"),
-        roles: z.array(z.string().min(1)),
+        roles,
+        claims: z
+          .record(z.string(), z.json())
+          .default({})
+          .describe("What rowScope may use, as the claims of a token."),
       }),
     )
-    .optional()
-    .describe("Keys for the header X-Api-Key."),
-  jwt: z
-    .strictObject({
-      jwksUri: z.string().min(1).optional().describe("Where the issuer publishes its keys."),
-      secret: z.string().min(1).optional().describe("Shared secret, instead of jwksUri."),
-      issuer: z.string().min(1).optional(),
-      audience: z.string().min(1).optional(),
-      rolesClaim: z.string().min(1).optional().describe("The claim that lists the roles."),
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, {
+      error: "keys with ids of their own",
     })
     .optional()
-    .describe("Bearer tokens."),
+    .describe("Keys for the header X-Api-Key."),
+  jwt: jwt.optional().describe("Bearer tokens."),
+  anonymous: z
+    .strictObject({ roles })
+    .optional()
+    .describe("Roles of requests without credentials; absent: they are refused."),
 });
+
+/** `auth` of a project.json. */
+export type AuthSettings = z.output<typeof auth>;
 
 const cors = z.strictObject({
   origins: z

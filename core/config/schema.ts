@@ -295,10 +295,17 @@ export const endpointSchema = z
       .optional()
       .describe("Handlers of each event, in order, as components/code.ts#check."),
     access: z
-      .record(z.string(), z.union([z.literal("*"), z.array(z.enum(actionNames))]))
+      .record(z.string(), z.union([z.literal("*"), z.array(z.string().min(1))]))
       .optional()
-      .describe("Actions of each role."),
-    rowScope: z.record(z.string(), byColumn(z.string())).optional().describe("Rows of each role."),
+      .describe(
+        'For each role its actions, or "*" for all of them; import, export, lock and workflow stand for several. The role "*" is everybody with credentials.',
+      ),
+    rowScope: z
+      .record(z.string(), scope)
+      .optional()
+      .describe(
+        'For each role the rows that it sees and writes: a value for each column, or "{{claims.<path>}}" for one of the caller.',
+      ),
   })
   .meta({
     title: "Rowgate endpoint",

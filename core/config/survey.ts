@@ -19,6 +19,8 @@ export interface Survey {
   readonly project: string;
   readonly endpoint: string;
   readonly payload: Payload;
+  /** Whether the project asks its callers for credentials. */
+  readonly hasAuth: boolean;
   readonly requests: RequestSettings;
   /** How long a hook may take that does not say so itself. */
   readonly hookTimeoutMs: number;
@@ -52,6 +54,10 @@ export interface Survey {
   columns(names: readonly string[], columns: Columns, path: Path, of: string): Column[];
 }
 
+/** An empty object is as good as none. */
+export const hasAuth = ({ auth }: Pick<ProjectConfig, "auth">): boolean =>
+  auth !== undefined && Object.keys(auth).length > 0;
+
 export function openSurvey(
   config: ProjectConfig,
   endpoint: EndpointConfig,
@@ -62,6 +68,7 @@ export function openSurvey(
     project: config.name,
     endpoint: endpoint.name,
     payload,
+    hasAuth: hasAuth(config),
     requests: {
       decimals: config.decimals,
       unknownMembers: config.requests.unknown,

@@ -23,17 +23,21 @@ import type { NewId } from "../values/clock.ts";
 export interface Owner {
   readonly endpoint: string;
   readonly caller: Caller;
+  /** True: the jobs and uploads of others count as the caller's own. */
+  readonly reachesAllJobs: boolean;
 }
 
 interface OwnCall {
   readonly entity: Pick<Entity, "name">;
   readonly caller: Caller;
+  readonly reachesAllJobs: boolean;
 }
 
 /** The owner of what a call starts. */
-export const ownerOf = ({ entity, caller }: OwnCall): Owner => ({
+export const ownerOf = ({ entity, caller, reachesAllJobs }: OwnCall): Owner => ({
   endpoint: entity.name,
   caller,
+  reachesAllJobs,
 });
 
 export interface ProjectJobs {
@@ -109,14 +113,14 @@ export function createProjectJobs(
       await queue.add(dated);
       return dated;
     },
-    async find(kinds, { endpoint, caller }, id) {
+    async find(kinds, { endpoint, caller, reachesAllJobs }, id) {
       const kind = kindOf(id);
       const job = kind !== null && kinds.includes(kind) ? await queue.find(id as string) : null;
       const isOwn =
         job !== null &&
         job.project === name &&
         job.endpoint === endpoint &&
-        identityOf(callerOf(job)) === identityOf(caller) &&
+        (reachesAllJobs || identityOf(callerOf(job)) === identityOf(caller)) &&
         !hasEndedFor(job, job.keptSeconds);
       if (!isOwn) throw notFound("There is no such job");
       return job;

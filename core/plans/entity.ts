@@ -4,6 +4,7 @@
  * them, and no name from a request gets past them: names are looked up here.
  */
 import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { AccessRules } from "./access-rules.ts";
 import type { Handlers } from "./hook.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type {
@@ -239,6 +240,8 @@ export interface ImportPlan {
 
 /** A join that the configuration declares. */
 export interface DeclaredJoin {
+  /** `identity` of the joined table. */
+  readonly identity: string;
   readonly tableName: string;
   readonly join: Join;
   /** Columns of the joined table that a request may name. */
@@ -247,6 +250,8 @@ export interface DeclaredJoin {
 
 /** A table of another entity, with the columns that the other one shows. */
 export interface JoinableTable {
+  /** The other endpoint. */
+  readonly endpoint: string;
   readonly name: string;
   readonly source: Source;
   readonly columns: Columns;
@@ -324,6 +329,8 @@ export interface Entity {
   readonly grid: GridPlan | null;
   readonly composite: CompositePlan | null;
   readonly workflow: WorkflowPlan | null;
+  /** What each role may do; null where the project asks nobody for credentials. */
+  readonly access: AccessRules | null;
   /** The operator's own functions around the writes. */
   readonly handlers: Handlers;
   readonly export: ExportPlan | null;

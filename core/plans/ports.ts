@@ -159,12 +159,17 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
 }
 
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
 export interface Outbound {
   /**
-   * The status of the answer, once it is read. Follows no redirect. Rejects, with an Error for the log alone, when the
+   * Status and text of the answer, once it is read. Follows no redirect. Rejects, with an Error for the log alone, when the
    * address may not be called, does not answer wholly within the time, or answers too much.
    */
-  send(request: OutboundRequest, signal?: AbortSignal): Promise<{ status: number }>;
+  send(request: OutboundRequest, signal?: AbortSignal): Promise<OutboundAnswer>;
 }
 
 /** Where the configuration has a hook. */

@@ -26,6 +26,17 @@ export type Condition =
       readonly values: readonly Scalar[];
       readonly negated: boolean;
     }
+  /**
+   * The column's text is one of these, character by character. Goes with `=` where the column's own comparison overlooks case, accents or
+   * blanks at the end (`Column.isLoose`).
+   */
+  | {
+      readonly kind: "exact";
+      readonly column: Column;
+      /** At least one. */
+      readonly values: readonly Scalar[];
+      readonly negated: boolean;
+    }
   | {
       readonly kind: "between";
       readonly column: Column;
@@ -268,6 +279,7 @@ export const sourceOf = (table: Table): Source => ({
   kind: "table",
   schema: table.schema,
   name: table.name,
+  identity: table.identity,
   columns: table.columns,
 });
 

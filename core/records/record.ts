@@ -22,6 +22,7 @@ import type { Rules } from "../rules/compile-rules.ts";
 import { type Assignment, equals, type Insert, sourceOf } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/accept.ts";
+import { isLonger } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { comparand, mayHold } from "../query/where.ts";
 
@@ -88,14 +89,14 @@ export interface CreatePlan extends InsertingPlan {
 
 /** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
 export function insertOf(
-  call: Pick<Call, "entity" | "body" | "newId" | "now">,
+  call: Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">,
   plan: CreatePlan,
 ): Insert {
   const { table, key, shown, writable } = plan.write;
   const { rules } = call.entity;
-  const checked = rules.check(call.body, "create", writable);
+  const checked = rules.check(withFills(call, plan.write), "create", writable);
   const errors: FieldErrors = { ...checked.errors };
-  const values = new Map<Column, Scalar>();
+  const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
   const keyValue = key && newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
   if (key && keyValue !== null) values.set(key, keyValue);
   for (const [column, value] of checked.values) values.set(column, value);
@@ -111,11 +112,36 @@ export function insertOf(
   };
 }
 
+/** The body with the fields that the caller's scope fills in, as far as a body may set them. */
+export function withFills(
+  { body, fills }: Pick<Call, "body" | "fills">,
+  { writable }: Pick<InsertPlan, "writable">,
+): Record<string, unknown> {
+  const missing = [...fills].filter(([name]) => writable.has(name) && !Object.hasOwn(body, name));
+  return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) };
+}
+
+/** Values that the caller's scope fills in of columns that no body may set. */
+export function fillsBeside(
+  { fills }: Pick<Call, "fills">,
+  { table, writable, key }: Pick<InsertPlan, "table" | "writable" | "key">,
+): Map<Column, Scalar> {
+  const values = new Map<Column, Scalar>();
+  for (const [name, value] of fills) {
+    const column = table.columns.get(name);
+    if (!column || column === key || writable.has(name) || column.generated === "computed")
+      continue;
+    const accepted = accept(column, columnTypes[column.type].isText ? String(value) : value);
+    if (accepted.ok) values.set(column, accepted.value);
+  }
+  return values;
+}
+
 /** What filling the audit columns takes; details have them too. */
 interface Audited {
   readonly write: Pick<InsertPlan, "audit">;
 }
-type Asked = Pick<Call, "body" | "now">;
+type Asked = Pick<Call, "body" | "now" | "caller">;
 
 /** Fields that this write fills by itself, whatever the body holds for the time; an actor may come from the body. */
 export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar> {
@@ -123,10 +149,11 @@ export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar
   const now = call.now();
   const values = new Map<Column, Scalar>();
   setTime(values, createdAt, now);
-  setActor(values, createdBy, call.body, "Input from API");
+  setActor(values, createdBy, { ...call, byDefault: "Input from API" });
   // Both stay empty until the first update, unless the table insists on a value.
   if (insists(updatedAt)) setTime(values, updatedAt, now);
-  if (insists(updatedBy)) setActor(values, updatedBy, {}, "Input from API");
+  if (insists(updatedBy))
+    setActor(values, updatedBy, { ...call, body: {}, byDefault: "Input from API" });
   return values;
 }
 
@@ -134,7 +161,7 @@ export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar
 export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
   const { createdAt, updatedAt, updatedBy } = write.audit;
   const values = new Map<Column, Scalar>();
-  setActor(values, updatedBy, call.body, "Update from API");
+  setActor(values, updatedBy, { ...call, byDefault: "Update from API" });
   const assignments: Assignment[] = [...values].map(([column, value]) => ({
     kind: "set",
     column,
@@ -256,13 +283,17 @@ export function cutFraction(instant: string, digits: number): string {
   return digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 }
 
+/** The user; where nobody is asked for credentials, whom the body names, or the given text. */
 function setActor(
   values: Map<Column, Scalar>,
   column: Column | null,
-  body: Record<string, unknown>,
-  fallback: string,
+  { caller, body, byDefault }: Pick<Asked, "caller" | "body"> & { byDefault: string },
 ) {
   if (!column) return;
+  if (caller.kind !== "nobody") {
+    values.set(column, fitting(caller.id ?? byDefault, column));
+    return;
+  }
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
   if (sent !== undefined && sent !== null && sent !== "") {
     const accepted = accept(column, sent);
@@ -270,7 +301,13 @@ function setActor(
     values.set(column, accepted.value);
     return;
   }
-  values.set(column, fallback);
+  values.set(column, byDefault);
+}
+
+/** The beginning of a user's name that is longer than the column: the write is not the place to refuse it. */
+function fitting(name: string, column: Column): string {
+  const longest = Math.min(column.lengthMax ?? Infinity, (column.bytesMax ?? Infinity) / 4);
+  return isLonger(name, longest) ? [...name].slice(0, longest).join("") : name;
 }
 
 const insists = (column: Column | null): boolean =>

@@ -53,6 +53,8 @@ export interface Column {
   readonly ignoresCase?: boolean;
   /** Times: they may be below zero and beyond a day, up to 838:59:59; absent = times of day alone. */
   readonly isDuration?: boolean;
+  /** Texts: the column's own `=` may find a text that differs in case, accents or blanks at the end; absent = it cannot. */
+  readonly isLoose?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
   readonly isSingle?: boolean;
   /** What `sum`, `avg` or `count` give: no table has it, so `native` says nothing and the engine uses its own type. */
@@ -102,6 +104,10 @@ export interface ForeignKey {
   readonly name: string;
   readonly columns: readonly string[];
   readonly referencedTable: string;
+  /** `identity` of that table. */
+  readonly referencedIdentity: string;
+  /** In the order of `columns`. */
+  readonly referencedColumns: readonly string[];
 }
 
 /** A table or view as the database has it. */
@@ -130,6 +136,8 @@ export type Source =
       readonly kind: "table";
       readonly schema: string | null;
       readonly name: string;
+      /** As of the table. */
+      readonly identity?: string;
       readonly columns: Columns;
     }
   | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

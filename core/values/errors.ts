@@ -16,6 +16,8 @@ export type ErrorKind =
   | "validationError"
   /** A written value points at a row that does not exist. */
   | "foreignKeyMissing"
+  /** The project asks for credentials, and the request has none, or bad ones. */
+  | "unauthorized"
   /** The caller may not do this, or the record would leave what the caller may access. */
   | "forbidden"
   | "notFound"
@@ -97,6 +99,9 @@ export const validationError = (message: string): AppError =>
 export const invalidFile = (message: string): AppError => new AppError("invalidFile", message);
 
 export const notFound = (message: string): AppError => new AppError("notFound", message);
+
+/** Alike for credentials that are missing, wrong or no longer valid. */
+export const unauthorized = (message: string): AppError => new AppError("unauthorized", message);
 
 /** The database or another part that is needed cannot be reached or took too long. */
 export const unavailable = (message: string, cause?: unknown): AppError =>

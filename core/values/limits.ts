@@ -35,6 +35,17 @@ export const limits = {
   gridSelectedMax: 1000,
   /** Values of one field that a grid is offered. */
   gridOptionsMax: 1000,
+  /** How far the clocks of an issuer of tokens and of the service may be apart. */
+  tokenSkewSeconds: 30,
+  /** A token that was checked is not checked again for this long, and how many of them are remembered. */
+  tokenKeptMs: 60_000,
+  tokensKeptMax: 1_000,
+  /** Keys of an issuer of tokens are fetched again after this time; never twice within the pause, and one fetch takes no longer than this. */
+  keySetFreshMs: 600_000,
+  keySetPauseMs: 30_000,
+  keySetTimeoutMs: 3_000,
+  /** Sets of roles whose rights one project keeps worked out. */
+  roleSetsMax: 1_000,
   /** Characters of a lookup's search. */
   lookupSearchLengthMax: 100,
   /** Characters of a LIKE pattern or a search text. */

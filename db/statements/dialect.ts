@@ -59,6 +59,8 @@ export interface Dialect {
   textOf(column: Column, name: SQL): SQL | null;
   /** The column's text, so that different texts differ and sort by their bytes, whatever the collation is. */
   exact(column: Column, name: SQL): SQL;
+  /** The text, or a value for it, in a form that differs where any character does, whatever the collation. */
+  exactText(text: SQL): SQL;
   /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */

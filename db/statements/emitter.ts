@@ -33,6 +33,10 @@ export interface Emitter {
   comparand(column: Column): void;
   /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
   compared(column: Column, value: Scalar): void;
+  /** The column's text in a form that differs where any character does. */
+  exactText(column: Column): void;
+  /** A value that is compared with that. */
+  exactValue(column: Column, value: Scalar): void;
   /** A value to be stored in the column. */
   value(column: Column, value: Scalar): void;
   /** What a SELECT answers, each with its column's name. */

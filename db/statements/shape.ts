@@ -77,6 +77,14 @@ class KeyEmitter implements Emitter, Shape {
     this.keep(column, value);
   }
 
+  exactText(column: Column): void {
+    this.key += `X${idOf(column)}`;
+  }
+
+  exactValue(column: Column, value: Scalar): void {
+    this.keep(column, value);
+  }
+
   value(column: Column, value: Scalar): void {
     this.keep(column, value);
   }

@@ -83,6 +83,14 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.comparable(column, this.valueFor(column), this.nameOf(column)));
   }
 
+  exactText(column: Column): void {
+    this.pieces.push(this.dialect.exactText(this.nameOf(column)));
+  }
+
+  exactValue(column: Column): void {
+    this.pieces.push(this.dialect.exactText(this.valueFor(column)));
+  }
+
   value(column: Column): void {
     this.pieces.push(this.valueFor(column));
   }

@@ -5,6 +5,7 @@ import { comparisons, groups, words } from "./words.ts";
 
 type Members = Extract<Condition, { kind: "and" | "or" }>;
 type In = Extract<Condition, { kind: "in" }>;
+type Exact = Extract<Condition, { kind: "exact" }>;
 
 export function emitCondition(condition: Condition, to: Emitter): void {
   switch (condition.kind) {
@@ -20,6 +21,8 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       return to.word(condition.negated ? words.isNotNull : words.isNull);
     case "in":
       return emitIn(condition, to);
+    case "exact":
+      return emitExact(condition, to);
     case "between":
       to.comparand(condition.column);
       to.word(condition.negated ? words.notBetween : words.between);
@@ -57,6 +60,16 @@ function emitIn({ column, values, negated }: In, to: Emitter): void {
   const last = values.length - 1;
   to.repeat(paddedCount(values.length), words.comma, (at) =>
     to.compared(column, values[Math.min(at, last)]!),
+  );
+  to.word(words.close);
+}
+
+function emitExact({ column, values, negated }: Exact, to: Emitter): void {
+  to.exactText(column);
+  to.word(negated ? words.notIn : words.in);
+  const last = values.length - 1;
+  to.repeat(paddedCount(values.length), words.comma, (at) =>
+    to.exactValue(column, values[Math.min(at, last)]!),
   );
   to.word(words.close);
 }

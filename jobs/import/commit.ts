@@ -123,11 +123,12 @@ async function storeBatches(
   { run, context, uploaded }: Storing,
   rejected: RejectedRows,
 ): Promise<Counts> {
-  const { caller, entity, newId, now, log } = context;
+  const { caller, scope, entity, newId, now, log } = context;
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, lock: true });
+  const judge = createJudge({ entity, plan, columns, newId, scope, lock: true });
   const { job, signal } = run;
-  const options = { caller, entity, plan, columns, newId, now, log, jobId: job.id, signal };
+  const about = { caller, scope, entity, plan, columns };
+  const options = { ...about, newId, now, log, jobId: job.id, signal };
   const store = storeRows(options);
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
   let processed = 0;

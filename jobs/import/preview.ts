@@ -60,11 +60,11 @@ interface Judging {
 
 async function judgeAll(
   run: Run,
-  { entity, session, newId }: JobContext,
+  { entity, session, newId, scope }: JobContext,
   { uploaded, rejected, list }: Judging,
 ): Promise<Summary> {
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, lock: false });
+  const judge = createJudge({ entity, plan, columns, newId, scope, lock: false });
   const summary: Summary = { valid: 0, invalid: 0, skip: 0 };
   let processed = 0;
   run.progress(0, totalRows);

@@ -4,10 +4,11 @@
  */
 import type { Column } from "../../core/values/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
+import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { newKey } from "../../core/records/record.ts";
-import { addFieldErrors, type Case, type CaseOptions } from "./row-case.ts";
+import { fillsBeside, newKey, withFills } from "../../core/records/record.ts";
+import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
 /** What is to become of a row. */
@@ -41,6 +42,8 @@ export interface InvalidRow {
 /** What a verdict takes beside the row. */
 export interface VerdictOptions extends CaseOptions {
   readonly newId: NewId;
+  /** Of the caller. */
+  readonly scope: Scope;
 }
 
 /** A row whose record is not known: only what is there can be checked. */
@@ -50,15 +53,19 @@ export function invalidRow(one: Case, { entity, plan }: VerdictOptions): Invalid
 }
 
 /** A row that becomes a new record, unless something is wrong with it. */
-export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewRow | InvalidRow {
+export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow {
+  const { entity, plan, newId, scope } = options;
   const { body, faults } = one;
   const { key, writable } = plan.write;
-  const { values, errors } = entity.rules.check(body, "create", writable);
+  const filled = { body, fills: scope.fills };
+  const { values, errors } = entity.rules.check(withFills(filled, plan.write), "create", writable);
+  for (const [column, value] of fillsBeside(filled, plan.write)) values.set(column, value);
   const keyErrors: FieldErrors = {};
   const { keyColumns } = plan;
   const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
+  addScopeError(one, values, options);
   if (faults.length > 0) return { kind: "invalid", faults };
   if (made !== null) values.set(key, made);
   return { kind: "new", values, body };
@@ -68,8 +75,9 @@ export function newRow(one: Case, { entity, plan, newId }: VerdictOptions): NewR
 export function changedRow(
   one: Case,
   key: Scalar,
-  { entity, plan }: VerdictOptions,
+  options: VerdictOptions,
 ): ChangedRow | InvalidRow {
+  const { entity, plan } = options;
   const { body, empty, faults } = one;
   for (const column of empty) {
     // An empty cell empties the field, where that can be; a default is for new records.
@@ -77,8 +85,22 @@ export function changedRow(
   }
   const checked = entity.rules.check(body, "update", plan.write.writable);
   addFieldErrors(one, checked.errors);
+  addScopeError(one, checked.values, options);
   if (faults.length > 0) return { kind: "invalid", faults };
   const values = new Map(checked.values);
   for (const column of plan.upsertKeys.values()) values.delete(column);
   return { kind: "change", key, values, body };
+}
+
+/** A row that would lie outside of what the caller may access is an error of that row. */
+function addScopeError(
+  one: Case,
+  values: ReadonlyMap<Column, Scalar>,
+  { scope, plan }: VerdictOptions,
+): void {
+  const name = scope.refusedColumn(values);
+  if (name === null) return;
+  // A column that the caller does not know has no name here.
+  const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key;
+  addMessage(one, known, "is outside of what you may access");
 }

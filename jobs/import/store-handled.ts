@@ -2,6 +2,7 @@
  * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
  * handler refuses it, or leaves data that the rules refuse, that row alone is undone.
  */
+import type { Scope } from "../../core/callers/scope.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Column } from "../../core/values/column.ts";
 import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
@@ -30,6 +31,7 @@ import type { ChangedRow, NewRow } from "./row-verdict.ts";
 export interface HandledRows {
   /** Who started the import. */
   readonly caller: Caller;
+  readonly scope: Scope;
   readonly entity: Entity;
   readonly plan: ImportPlan;
   readonly newId: NewId;
@@ -94,7 +96,8 @@ async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<
   const { entity, newId, now } = rows;
   const { keyColumns } = rows.plan;
   const data = await runBefore(handled, tx, { event: "onBeforeInsert", data: body });
-  const call = { entity, body: data, newId, now };
+  const { caller, scope } = rows;
+  const call = { entity, body: data, newId, now, caller, fills: scope.fills };
   const statement = acceptedByRules(() => insertOf(call, { ...plan, keyColumns }));
   const [row] = await tx.insert(statement);
   if (!row) throw new Error("The database stored a row and did not answer it");
@@ -111,7 +114,7 @@ async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promi
   const data = await runBefore(handled, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
   const values = acceptedByRules(() => changesOf(rows, sent, data));
   const set: Assignment[] = [...values].map(([column, value]) => ({ kind: "set", column, value }));
-  set.push(...updateAudit(plan, { body: data, now }));
+  set.push(...updateAudit(plan, { body: data, now, caller: rows.caller }));
   const returning = [...shown.values()];
   const statement = { kind: "update", table, key, keyValue: verdict.key, guard: null } as const;
   const row = set.length > 0 ? await tx.updateOne({ ...statement, set, returning }) : oldRecord;

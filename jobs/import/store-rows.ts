@@ -7,7 +7,7 @@ import { AppError } from "../../core/values/errors.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/callers/session.ts";
-import { createAudit, updateAudit } from "../../core/records/record.ts";
+import { createAudit, fillsBeside, updateAudit } from "../../core/records/record.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { Verdict } from "./row-verdict.ts";
@@ -63,9 +63,9 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
 type StoreSome = (tx: Queries, verdicts: readonly Verdict[]) => Promise<number>;
 
 /** Inserts the new records. */
-function createInsert({ plan, columns, now }: StoreRowsOptions): StoreSome {
+function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): StoreSome {
   const { table, key, writable } = plan.write;
-  const created = createAudit(plan, { body: {}, now });
+  const created = createAudit(plan, { body: {}, now, caller });
   /** The columns that the database would leave null: they are set, so that more rows set the same ones. */
   const optional = new Set(
     columns.flatMap(({ column }) => {
@@ -75,7 +75,8 @@ function createInsert({ plan, columns, now }: StoreRowsOptions): StoreSome {
     }),
   );
   /** What a new row may set, beside what is the same for all. */
-  const settable = new Set([key, ...writable.values(), ...optional]);
+  const filled = fillsBeside({ fills: scope.fills }, plan.write).keys();
+  const settable = new Set([key, ...writable.values(), ...optional, ...filled]);
   for (const column of created.keys()) settable.delete(column);
 
   return async (tx, verdicts) => {
@@ -96,11 +97,11 @@ function createInsert({ plan, columns, now }: StoreRowsOptions): StoreSome {
 }
 
 /** Updates the changed records. */
-function createChange({ plan, now }: StoreRowsOptions): StoreSome {
+function createChange({ plan, now, caller }: StoreRowsOptions): StoreSome {
   const { table, key, writable } = plan.write;
   return async (tx, verdicts) => {
     const changes = verdicts.filter((one) => one.kind === "change");
-    const set = updateAudit(plan, { body: {}, now });
+    const set = updateAudit(plan, { body: {}, now, caller });
     for (const group of grouped(changes, { among: [...writable.values()] })) {
       if (group.columns.length === 0 && set.length === 0) continue;
       await tx.updateMany({

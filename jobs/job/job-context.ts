@@ -1,6 +1,7 @@
 /** What a job gets beside its run: its project with databases and cache, its entity, and the files. */
 import type { ProjectCache } from "../../core/cache/cache.ts";
 import type { Access } from "../../core/callers/access.ts";
+import type { Scope } from "../../core/callers/scope.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Session } from "../../core/callers/session.ts";
 import type { Entity } from "../../core/plans/entity.ts";
@@ -16,7 +17,8 @@ export interface JobProject {
   readonly cache: ProjectCache;
   /** Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is out of reach. */
   entity(endpoint: string): Promise<Entity | null>;
-  readonly access: Access;
+  /** What callers may do. Rejects as `entity` does. */
+  access(): Promise<Access>;
   /** Rows that a job handles at once. */
   readonly batchRows: number;
 }
@@ -35,6 +37,8 @@ export interface JobContext extends Omit<JobWorld, "projects"> {
   readonly project: JobProject;
   /** Who started the job. */
   readonly caller: Caller;
+  /** Of the caller, as its session has it. */
+  readonly scope: Scope;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
   /** Rows within the caller's scope, without a deadline. */

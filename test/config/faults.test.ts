@@ -799,24 +799,24 @@ const plans: readonly Case[] = [
     "masterDetail.cascadeDelete",
     "transactions",
   ],
-  ["access", { ...base, access: { admin: "*" } }, "access", "not available in this version"],
+  ["access without auth", { ...base, access: { admin: "*" } }, "access", '"auth" in project.json'],
   [
-    "rowScope",
+    "rowScope without auth",
     { ...base, rowScope: { clerk: { sku: "{{claims.sku}}" } } },
     "rowScope",
-    "not available in this version",
+    '"auth" in project.json',
   ],
   [
-    "hidden fields per role",
+    "hidden fields per role without auth",
     { ...base, hiddenFields: { clerk: ["secret"] } },
     "hiddenFields",
-    "not available in this version",
+    '"auth" in project.json',
   ],
   [
-    "read-only fields per role",
+    "read-only fields per role without auth",
     { ...base, readOnlyFields: { clerk: ["sku"] } },
     "readOnlyFields",
-    "not available in this version",
+    '"auth" in project.json',
   ],
 ];
 
@@ -963,10 +963,30 @@ describe("project.json is refused for", () => {
     ],
     ["origins as a text", { ...projectFile, cors: { origins: "*" } }, "cors.origins", "a list"],
     [
-      "auth",
-      { ...projectFile, auth: { jwt: { secret: "s3cret" } } },
-      "auth",
-      "not available in this version",
+      "a token's secret beside published keys",
+      { ...projectFile, auth: { jwt: { secret: "s3cret", jwksUri: "https://id.example/keys" } } },
+      "auth.jwt",
+      "either a secret or a jwksUri",
+    ],
+    [
+      "a shared secret for published keys' algorithms",
+      { ...projectFile, auth: { jwt: { secret: "s3cret", algorithms: ["RS256"] } } },
+      "auth.jwt.algorithms",
+      "HS",
+    ],
+    [
+      "two API keys of one id",
+      {
+        ...projectFile,
+        auth: {
+          apiKeys: [
+            { id: "a", sha256: "0".repeat(64), roles: [] },
+            { id: "a", sha256: "1".repeat(64), roles: [] },
+          ],
+        },
+      },
+      "auth.apiKeys",
+      "ids of their own",
     ],
     [
       "a rate limit",

@@ -1,13 +1,9 @@
 /**
- * A service for two tenants, `a` and `b`, with a double in the place of access rules: a caller sees the rows of its tenant in every table
- * that has the column, and asking about any other table is a fault. Requests say in headers who sends them.
+ * A service for two tenants, `a` and `b`, a caller sees the rows of its tenant in every table that has the column.
+ * Requests say in headers who sends them.
  */
-import type { Access } from "../../core/callers/access.ts";
 import type { Caller } from "../../core/plans/caller.ts";
-import { nobody } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
-import { wholeScope } from "../../core/callers/scope.ts";
-import { equals } from "../../core/query/statement.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 export type Tenant = "a" | "b";
@@ -19,34 +15,29 @@ export const callerOf = (tenant: Tenant): Caller => ({
   claims: { tenant },
 });
 
-export const access: Access = {
-  scopeOf({ claims: { tenant } }) {
-    if (typeof tenant !== "string") return wholeScope;
-    return {
-      key: tenant,
-      isWhole: false,
-      rowsOf(source) {
-        const column = source.columns.get("tenant");
-        if (column === undefined) throw new Error("Nothing says whose rows these are");
-        return equals(column, tenant);
-      },
-    };
-  },
-  fieldsOf({ claims: { hidden } }) {
-    const names = typeof hidden === "string" ? [hidden] : [];
-    return { key: names.join(), hidden: new Set(names), readOnly: new Set(names) };
-  },
-};
-
+/** The request says who sends it; what that caller may do is for the access rules. Without a header it is the operator, who sees everything. */
 const callers: Callers = {
   authenticate(headers) {
     const tenant = headers.get("x-tenant");
-    if (tenant === null) return nobody;
+    if (tenant === null) return operator;
     const hidden = headers.get("x-hidden");
     const caller = callerOf(tenant as Tenant);
-    return hidden === null ? caller : { ...caller, claims: { ...caller.claims, hidden } };
+    return hidden === null ? caller : { ...caller, roles: [`clerk without ${hidden}`] };
   },
-  access,
+};
+
+const operator: Caller = { kind: "key", id: "operator", roles: ["operator"], claims: {} };
+
+/** Nobody comes with this key: callers say who they are in headers of their own. */
+const auth = { apiKeys: [{ id: "unused", sha256: "0".repeat(64), roles: [] }] };
+
+/** What every endpoint says of roles. */
+const rules = {
+  access: { operator: "*", clerk: [] as string[], "clerk without title": [] as string[] },
+  rowScope: {
+    clerk: { tenant: "{{claims.tenant}}" },
+    "clerk without title": { tenant: "{{claims.tenant}}" },
+  },
 };
 
 const action = {
@@ -103,6 +94,20 @@ const orders = {
 
 const column = { table: "orders", column: "order_id" };
 
+/** Clerks may use the actions that are on. Only the last role has columns of its own that are hidden. */
+const withRules = <Payload extends { action: Readonly<Record<string, boolean | undefined>> }>(
+  payload: Payload,
+  hidesTitle: boolean,
+) => {
+  const own = Object.keys(payload.action).filter((name) => payload.action[name] === true);
+  return {
+    ...payload,
+    ...rules,
+    access: { ...rules.access, clerk: own, "clerk without title": own },
+    ...(hidesTitle && { hiddenFields: { "clerk without title": ["title"] } }),
+  };
+};
+
 /** `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
 export function openTenants(): Promise<Fixture> {
   const { masterDetail: _details, ...rest } = orders;
@@ -144,18 +149,24 @@ export function openTenants(): Promise<Fixture> {
       },
     ],
     endpoints: {
-      orders,
-      plain: { ...rest, action: single },
-      viewed: {
-        ...rest,
-        action: { ...single, "change-status": false },
-        workflow: undefined,
-        viewQuery: "select o.*, 'x' as extra from orders o",
-        datatablesQuery: "select order_id, title, tenant from orders",
-        exportQuery: "select order_id, title, tenant from orders",
-      },
-      accounts: { tableName: "accounts", action: { read: true }, hiddenFields: ["tenant"] },
+      orders: withRules(orders, true),
+      plain: withRules({ ...rest, action: single }, true),
+      viewed: withRules(
+        {
+          ...rest,
+          action: { ...single, "change-status": false },
+          workflow: undefined,
+          viewQuery: "select o.*, 'x' as extra from orders o",
+          datatablesQuery: "select order_id, title, tenant from orders",
+          exportQuery: "select order_id, title, tenant from orders",
+        },
+        true,
+      ),
+      accounts: withRules(
+        { tableName: "accounts", action: { read: true }, hiddenFields: ["tenant"] },
+        false,
+      ),
     },
-    project: { locking: { enforceResourceLocks: true } },
+    project: { auth, locking: { enforceResourceLocks: true } },
   });
 }

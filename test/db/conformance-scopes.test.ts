@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { past, scopedSession } from "../../core/callers/scoped-session.ts";
-import type { Scope } from "../../core/callers/scope.ts";
+import { type Scope, wholeScope } from "../../core/callers/scope.ts";
 import type { Session } from "../../core/callers/session.ts";
 import { resultOf } from "../../core/query/aggregate-results.ts";
 import {
@@ -33,6 +33,7 @@ const of = (name: string) => column(bench.kinds, name);
 
 /** Rows whose `short` is "in". */
 const scope: Scope = {
+  ...wholeScope,
   key: "in",
   isWhole: false,
   rowsOf: (source) => equals(source.columns.get("short")!, "in"),

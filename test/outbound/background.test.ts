@@ -23,7 +23,7 @@ function answering(...statuses: (number | "breaks" | "hangs")[]) {
       const answer = statuses[Math.min(sent.length, statuses.length - 1)] ?? 200;
       sent.push(request);
       if (answer === "breaks") throw new Error("broke");
-      if (answer !== "hangs") return { status: answer };
+      if (answer !== "hangs") return { status: answer, text: "" };
       return new Promise((_, reject) => {
         signal?.addEventListener("abort", () => reject(new Error("ended")));
       });
@@ -92,7 +92,7 @@ describe("many calls", () => {
         await new Promise((resolve) => setTimeout(resolve, 10));
         running--;
         made++;
-        return { status: 200 };
+        return { status: 200, text: "" };
       },
     };
     const background = createBackground(outbound, lines().log);
@@ -121,7 +121,7 @@ describe("the end of the service", () => {
       async send() {
         await new Promise((resolve) => setTimeout(resolve, 500));
         isMade = true;
-        return { status: 200 };
+        return { status: 200, text: "" };
       },
     };
     const background = createBackground(outbound, lines().log);

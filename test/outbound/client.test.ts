@@ -30,7 +30,7 @@ describe("a call", () => {
     const body = '{"a":"ü"}';
     const headers = { "Content-Type": "application/json", "X-Own": "v" };
     const request = call(`http://${server.host}/a%20b?c=%2F`, { method: "PUT", headers, body });
-    expect(await outbound().send(request)).toEqual({ status: 200 });
+    expect(await outbound().send(request)).toMatchObject({ status: 200 });
     expect(server.heard.at(-1)).toMatchObject({
       method: "PUT",
       path: "/a%20b?c=%2F",
@@ -46,7 +46,7 @@ describe("a call", () => {
 
   test.each([200, 204, 301, 302, 307, 404, 500, 503])("tells the status %i", async (status) => {
     const request = call(`http://${server.host}/status/${status}`);
-    expect(await outbound().send(request)).toEqual({ status });
+    expect(await outbound().send(request)).toMatchObject({ status });
   });
 
   test("reaches the address that the name was looked up to, with the name in its Host header", async () => {
@@ -58,13 +58,13 @@ describe("a call", () => {
   test("goes on to the next address when one does not listen", async () => {
     const resolve = async () => ["::1", "127.0.0.1"];
     const request = call(`http://hooks.test:${server.port}/second`);
-    expect(await outbound({ resolve }).send(request)).toEqual({ status: 200 });
+    expect(await outbound({ resolve }).send(request)).toMatchObject({ status: 200 });
   });
 
   test("follows no redirect", async () => {
     const before = server.heard.length;
     const request = call(`http://${server.host}/redirect?to=/secret`);
-    expect(await outbound().send(request)).toEqual({ status: 302 });
+    expect(await outbound().send(request)).toMatchObject({ status: 302 });
     expect(server.heard.length).toBe(before + 1);
   });
 
@@ -76,7 +76,7 @@ describe("a call", () => {
         return own();
       },
     });
-    expect(await send(call("/api/a/b/c?d=1", { body: "{}" }))).toEqual({ status: 207 });
+    expect(await send(call("/api/a/b/c?d=1", { body: "{}" }))).toMatchObject({ status: 207 });
     expect(seen[0]?.url).toBe("http://own/api/a/b/c?d=1");
     expect(await seen[0]?.text()).toBe("{}");
     expect(seen[0]?.headers.get("x-request-id")).toBe("r1");
@@ -146,7 +146,7 @@ describe("a call is refused", () => {
 
   test("when it allows the name in other letters it is not refused", async () => {
     const { send } = createOutbound({ allowedHosts: [`LocalHost:${server.port}`], own });
-    expect(await send(call(`http://localhost:${server.port}/`))).toEqual({ status: 200 });
+    expect(await send(call(`http://localhost:${server.port}/`))).toMatchObject({ status: 200 });
   });
 });
 

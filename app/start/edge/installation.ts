@@ -4,6 +4,7 @@
  * not wait for another request's. The first result stays.
  */
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";
 import {
   type ConfigFiles,
@@ -15,7 +16,6 @@ import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest } from "../../../db/open-remote.ts";
 import { parseEnv, type Settings } from "../env.ts";
-import { openAccess } from "../../../core/callers/access.ts";
 import { lookAt } from "../open-project.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 import { edgeFaults } from "./edge-faults.ts";
@@ -31,6 +31,8 @@ export interface Installation {
   readonly settings: Settings;
   readonly configs: readonly ProjectConfig[];
   readonly log: Log;
+  /** What requests before this one have learned of the keys of the project's issuer. */
+  keysOf(config: ProjectConfig): KnownKeys;
   /** Addresses of databases that are known to nobody else. */
   readonly pooled: BoundEnvironment["pooled"];
   /** A database for one request, to be closed with it. Rejects with Refusal when its address cannot be read. */
@@ -61,12 +63,18 @@ export function readInstallation({
   if (found.length > 0) return refusalOf(found);
   const openers = new Map<string, () => Db>();
   const routes = new Map<string, Routes>();
+  const keys = new Map<string, KnownKeys>();
 
   return {
     settings,
     configs: projects.map(withoutCache),
     log,
     pooled,
+    keysOf({ name }) {
+      const known = keys.get(name) ?? noKeysYet();
+      keys.set(name, known);
+      return known;
+    },
     async openDb({ name, database: { url, pool, statementTimeoutMs }, decimals }) {
       const known = openers.get(name);
       if (known) return known();
@@ -81,7 +89,7 @@ export function readInstallation({
     async routesOf(config, { catalog }) {
       const known = routes.get(config.name);
       if (known) return known;
-      const look = await lookAt(config, { catalog, access: openAccess, importComponent });
+      const look = await lookAt(config, { catalog, importComponent });
       if ("faults" in look) throw refusalOf(look.faults);
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };

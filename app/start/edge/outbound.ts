@@ -36,8 +36,7 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
       const signal = given ? AbortSignal.any([given, overall]) : overall;
       const response = await respond(request, signal);
       refuseLongHead(response.headers);
-      await drain(response);
-      return { status: response.status };
+      return { status: response.status, text: await textOf(response) };
     },
   };
 }
@@ -65,12 +64,16 @@ function refuseLongHead(headers: Headers): void {
 
 const headLengthMax = 16_384;
 
-/** Reads the answer's body to its end, and keeps nothing of it. Rejects when it breaks off or is too long. */
-async function drain({ body }: Response): Promise<void> {
-  if (!body) return;
+/** The answer's body. Rejects when it breaks off or is too long. */
+async function textOf({ body }: Response): Promise<string> {
+  if (!body) return "";
   let size = 0;
+  let text = "";
+  const decoder = new TextDecoder();
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     if (size > limits.hookAnswerBytesMax) throw new Error("The answer is too long");
+    text += decoder.decode(chunk, { stream: true });
   }
+  return text + decoder.decode();
 }

@@ -8,7 +8,7 @@ import type { ProjectConfig } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import { remoteDatabaseOf } from "../../../db/open-remote.ts";
-import { openToAll } from "../../../core/callers/callers.ts";
+import { openCallers } from "../../callers/open-callers.ts";
 import { assembleProject } from "../open-project.ts";
 import { createBackground } from "../../outbound/background.ts";
 import type { Installation } from "./installation.ts";
@@ -29,7 +29,7 @@ export async function openRequestParts(
   installation: Installation,
   own: EdgeOutboundOptions["own"],
 ): Promise<RequestParts> {
-  const { configs, settings, pooled, log } = installation;
+  const { configs, settings, pooled, keysOf, log } = installation;
   const stores = openRequestStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const jobs = openRequestJobs(installation);
@@ -46,7 +46,7 @@ export async function openRequestParts(
       outbound,
       background,
       jobs: jobs.forProject(config),
-      callers: openToAll,
+      callers: openCallers(config.auth, { digest, outbound, log, knownKeys: keysOf(config) }),
       digest,
     });
     return { project, background };

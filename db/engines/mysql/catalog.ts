@@ -47,6 +47,8 @@ export async function readTable(
       name: constraint,
       columns: parts.map(columnName),
       referencedTable: String(parts[0]!["referenced"]),
+      referencedIdentity: String(parts[0]!["referenced_identity"]),
+      referencedColumns: parts.map((part) => String(part["referenced_column"])),
     })),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
@@ -108,7 +110,9 @@ const indexesQuery = `
 const referencesQuery = `
   select CONSTRAINT_NAME as name, COLUMN_NAME as column_name,
     if(REFERENCED_TABLE_SCHEMA = database(), REFERENCED_TABLE_NAME,
-      concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced
+      concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced,
+    lower(concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced_identity,
+    REFERENCED_COLUMN_NAME as referenced_column
   from information_schema.KEY_COLUMN_USAGE
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ? and REFERENCED_TABLE_NAME is not null
   order by CONSTRAINT_NAME, ORDINAL_POSITION`;

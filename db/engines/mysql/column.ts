@@ -41,6 +41,7 @@ export function columnOf(facts: ColumnFacts): Column {
     bytesMax: isText && !facts.isUtf8 ? null : bytes,
     fixedLength: kind === "char" || kind === "binary",
     isSingle: kind === "float",
+    isLoose: type === "text",
     ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
     range:
       type === "integer"

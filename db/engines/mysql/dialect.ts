@@ -24,6 +24,7 @@ export function createDialect(decimals: Decimals): Dialect {
     placeholder: () => "?",
     param,
     ...valuesOf(valueForms, decimals),
+    exactText: (text) => sql`cast(convert(${text} using utf8mb4) as binary)`,
     like,
     aggregate,
     estimate: {

@@ -206,6 +206,8 @@ function foreignKeyOf(row: RawRow): ForeignKey {
     name: String(row["name"]),
     columns: names(row["columns"]),
     referencedTable: String(row["referenced"]),
+    referencedIdentity: String(row["referenced_identity"]),
+    referencedColumns: names(row["referenced_columns"]),
   };
 }
 
@@ -322,7 +324,12 @@ const referencesQuery = `
     from unnest(k.conkey) with ordinality as n(number, place)
     join pg_catalog.pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.number
   ) as columns,
-  case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as referenced
+  case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as referenced,
+  lower(s.nspname || '.' || c.relname) as referenced_identity, (
+    select json_agg(a.attname order by n.place)::text
+    from unnest(k.confkey) with ordinality as n(number, place)
+    join pg_catalog.pg_attribute a on a.attrelid = k.confrelid and a.attnum = n.number
+  ) as referenced_columns
   from pg_catalog.pg_constraint k
   join pg_catalog.pg_class c on c.oid = k.confrelid
   join pg_catalog.pg_namespace s on s.oid = c.relnamespace

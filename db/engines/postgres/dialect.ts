@@ -30,6 +30,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     ...valuesOf(valueForms, decimals),
     exact: (_column, name) => sql`(${name}::text collate "C")`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
+    exactText: (text) => sql`${text}::text collate "C"`,
     like(text, pattern, { ignoreCase, ascii }) {
       if (!ignoreCase) return sql`${text} like ${pattern}::text`;
       const collation = ascii ? null : foldingCollation();

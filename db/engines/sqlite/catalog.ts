@@ -102,6 +102,8 @@ function tableColumn(row: ColumnRow, isView: boolean, identity: string | null): 
   return {
     name: row.name,
     ...typeFacts(row.type),
+    // The collation of a column is told nowhere.
+    isLoose: typeFacts(row.type).type === "text",
     nullable: isView || (row.notnull === 0 && row.pk === 0),
     hasDefault: isIdentity || row.dflt_value !== null,
     generated: row.hidden > 1 ? "computed" : isIdentity ? "identity" : "none",
@@ -143,18 +145,42 @@ async function foreignKeys(
   table: string,
   schema: string | null,
 ): Promise<ForeignKey[]> {
-  const found = await rows<{ id: number; referenced: string; column: string }>(
-    'select id, "table" as referenced, "from" as "column" from pragma_foreign_key_list(?, ?) order by id, seq',
+  const found = await rows<{
+    id: number;
+    referenced: string;
+    column: string;
+    target: string | null;
+  }>(
+    'select id, "table" as referenced, "from" as "column", "to" as target from pragma_foreign_key_list(?, ?) order by id, seq',
     table,
     schema ?? "main",
   );
-  const keys = new Map<number, { referencedTable: string; columns: string[] }>();
-  for (const { id, referenced, column } of found) {
-    const key = keys.get(id) ?? { referencedTable: referenced, columns: [] };
+  const keys = new Map<number, { referencedTable: string; columns: string[]; targets: string[] }>();
+  for (const { id, referenced, column, target } of found) {
+    const key = keys.get(id) ?? { referencedTable: referenced, columns: [], targets: [] };
     key.columns.push(column);
+    if (target !== null) key.targets.push(target);
     keys.set(id, key);
   }
-  return [...keys].map(([id, key]) => ({ name: `foreign key ${id + 1}`, ...key }));
+  return Promise.all(
+    [...keys].map(async ([id, { referencedTable, columns, targets }]) => ({
+      name: `foreign key ${id + 1}`,
+      columns,
+      referencedTable,
+      referencedIdentity: identityOf(schema, referencedTable),
+      // A reference that names no column means the primary key.
+      referencedColumns: targets.length > 0 ? targets : await keyOf(rows, referencedTable, schema),
+    })),
+  );
+}
+
+async function keyOf(rows: Rows, table: string, schema: string | null): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    "select name from pragma_table_info(?, ?) where pk > 0 order by pk",
+    table,
+    schema ?? "main",
+  );
+  return found.map(({ name }) => name);
 }
 
 /** Names differ in nothing but case here. */

@@ -23,6 +23,7 @@ export function createDialect(decimals: Decimals): Dialect {
     ...valuesOf(valueForms, decimals),
     exact: (_column, name) => sql`(${name} collate binary)`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
+    exactText: (text) => sql`${text} collate binary`,
     like: (text, pattern, { ignoreCase, ascii }) =>
       ascii || !ignoreCase
         ? sql`${text} like ${pattern} escape '\\'`

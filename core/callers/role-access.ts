@@ -1,0 +1,212 @@
+/**
+ * Access rules of a project's endpoints -> what each caller may do. Which roles of a caller count, and what follows from them, is worked out
+ * once for each set of roles and kept; what depends on claims is made for each call.
+ */
+import type { AccessRules, RowRule } from "../plans/access-rules.ts";
+import { everyRole } from "../plans/access-rules.ts";
+import type { Caller } from "../plans/caller.ts";
+import type { Entity } from "../plans/entity.ts";
+import { limits } from "../values/limits.ts";
+import {
+  type Access,
+  allFields,
+  type Asked,
+  type FieldRights,
+  type TableRights,
+} from "./access.ts";
+import { createRowScope, type ScopedTable } from "./row-scope.ts";
+import { type Scope, wholeScope } from "./scope.ts";
+
+/** What a set of roles may do with one action of one endpoint. */
+interface Rights {
+  readonly mayUse: boolean;
+  readonly mayReachAllJobs: boolean;
+  readonly fields: FieldRights;
+  /** A row must meet all rules of one of the members; null = every row is in. */
+  readonly rows: readonly (readonly RowRule[])[] | null;
+  /** Other tables, by their identity. */
+  readonly others: ReadonlyMap<string, ScopedTable>;
+}
+
+/** `entities`: all endpoints of the project, each with its access rules. */
+export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access {
+  const kept = new Map<string, Rights>();
+  const known = knownRoles(entities);
+  const byTable = endpointsByTable(entities);
+
+  function rightsOf(caller: Caller, { entity, action }: Asked): Rights {
+    const roles = rolesOf(caller).filter((role) => known.has(role));
+    const key = JSON.stringify([entity.name, action, ...roles.toSorted()]);
+    const found = kept.get(key);
+    if (found) return found;
+    const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
+    // Far more than a project has; a token could bring ever new sets of roles.
+    if (kept.size >= limits.roleSetsMax) kept.clear();
+    kept.set(key, rights);
+    return rights;
+  }
+
+  return {
+    mayUse: (caller, asked) => rightsOf(caller, asked).mayUse,
+    mayReachAllJobs: (caller, asked) => rightsOf(caller, asked).mayReachAllJobs,
+    fieldsOf: (caller, asked) => rightsOf(caller, asked).fields,
+    scopeOf(caller, asked): Scope {
+      const { rows, others } = rightsOf(caller, asked);
+      if (rows === null && others.size === 0) return wholeScope;
+      const own = tablesOf(entities.get(asked.entity.name) ?? asked.entity);
+      return createRowScope({ own, rows, others, claims: caller.claims });
+    },
+  };
+}
+
+/** The caller's own roles, and that of everybody with credentials. */
+const rolesOf = ({ kind, roles }: Caller): readonly string[] =>
+  kind === "key" || kind === "token" ? [...new Set([...roles, everyRole])] : roles;
+
+/** Every role that a file names: no other makes a difference. */
+function knownRoles(entities: ReadonlyMap<string, Entity>): ReadonlySet<string> {
+  return new Set(
+    [...entities.values()].flatMap(({ access }) => [...(access?.actions.keys() ?? [])]),
+  );
+}
+
+type ByTable = ReadonlyMap<string, readonly Entity[]>;
+
+/** The endpoints that show or write a table, by the table's identity. */
+function endpointsByTable(entities: ReadonlyMap<string, Entity>): ByTable {
+  const byTable = new Map<string, Entity[]>();
+  for (const entity of entities.values()) {
+    for (const identity of tablesOf(entity))
+      byTable.set(identity, [...(byTable.get(identity) ?? []), entity]);
+  }
+  return byTable;
+}
+
+const tablesOf = ({ access, read }: Entity): ReadonlySet<string> =>
+  new Set(
+    [access?.table?.identity, read?.source.kind === "table" ? read.source.identity : undefined]
+      // A table that is not there has no identity.
+      .filter((identity) => identity !== undefined),
+  );
+
+function workOut(
+  entity: Entity,
+  { action, roles, byTable }: { action: string; roles: readonly string[]; byTable: ByTable },
+): Rights {
+  const rules = entity.access;
+  const counting = rules ? roles.filter((role) => rules.actions.get(role)?.has(action)) : [];
+  const others = otherTables(entity, roles, byTable);
+  return {
+    mayUse: counting.length > 0,
+    mayReachAllJobs: counting.some((role) => rules?.administrators.has(role)),
+    fields: rules ? fieldsFor(rules, counting, others) : allFields,
+    rows: rules ? alternatives(rules, counting) : null,
+    others,
+  };
+}
+
+/** Null as soon as one of the roles sees every row. */
+function alternatives(
+  { rows }: AccessRules,
+  roles: readonly string[],
+): readonly (readonly RowRule[])[] | null {
+  const found = roles.map((role) => rows.get(role) ?? []);
+  return found.some((one) => one.length === 0) ? null : found;
+}
+
+/** Several roles have what any of them has: only what all of them lack is lacking. */
+function lackedByAll(
+  lists: ReadonlyMap<string, ReadonlySet<string>>,
+  roles: readonly string[],
+): ReadonlySet<string> {
+  const [first, ...rest] = roles.map((role) => lists.get(role) ?? new Set<string>());
+  return rest.reduce((common, one) => common.intersection(one), first ?? new Set<string>());
+}
+
+function fieldsFor(
+  rules: AccessRules,
+  roles: readonly string[],
+  others: ReadonlyMap<string, ScopedTable>,
+): FieldRights {
+  const hidden = lackedByAll(rules.hidden, roles);
+  const readOnly = lackedByAll(rules.readOnly, roles).union(hidden);
+  const tables = new Map(
+    [...others].flatMap(([identity, { fields }]): [string, TableRights][] =>
+      fields === null ? [] : [[identity, fields]],
+    ),
+  );
+  if (hidden.size + readOnly.size + tables.size === 0) return allFields;
+  const key = JSON.stringify([
+    [...hidden].toSorted(),
+    [...readOnly].toSorted(),
+    [...tables].map(([identity, { endpoints }]) => [
+      identity,
+      [...endpoints].map(([name, names]) => [name, [...names].toSorted()]),
+    ]),
+  ]);
+  return { key, hidden, readOnly, tables };
+}
+
+/** What the roles see of the tables that statements about the entity may name besides its own. */
+function otherTables(
+  entity: Entity,
+  roles: readonly string[],
+  byTable: ByTable,
+): ReadonlyMap<string, ScopedTable> {
+  const found = new Map<string, ScopedTable>();
+  for (const identity of relatedTables(entity)) {
+    const endpoints = byTable.get(identity) ?? [];
+    if (endpoints.length === 0) continue;
+    const table = tableFor(endpoints, roles);
+    if (table !== null) found.set(identity, table);
+  }
+  return found;
+}
+
+/** Tables that the entity's actions join, look up or refer to. */
+function relatedTables({ aggregate, importing, access, composite }: Entity): ReadonlySet<string> {
+  const references = [access?.table, ...(composite?.details.map(({ table }) => table) ?? [])];
+  return new Set([
+    ...[...(aggregate?.joins.values() ?? [])].map(({ identity }) => identity),
+    ...(aggregate?.tables ?? []).flatMap(({ source }) =>
+      source.kind === "table" && source.identity !== undefined ? [source.identity] : [],
+    ),
+    ...[...(importing?.headings.values() ?? [])].flatMap((heading) =>
+      "target" in heading ? [heading.table.identity] : [],
+    ),
+    ...references.flatMap(
+      (table) => table?.foreignKeys.map(({ referencedIdentity }) => referencedIdentity) ?? [],
+    ),
+  ]);
+}
+
+/** Null where one of the endpoints shows the roles every row and every column. */
+function tableFor(endpoints: readonly Entity[], roles: readonly string[]): ScopedTable | null {
+  const readable = endpoints.flatMap(({ name, access }) => {
+    const readers = roles.filter((role) => access?.readers.has(role));
+    return access && readers.length > 0 ? [{ name, access, readers }] : [];
+  });
+  const scopes = readable.map(({ access, readers }) => alternatives(access, readers));
+  const hidden = readable.map(
+    ({ name, access, readers }) => [name, lackedByAll(access.hidden, readers)] as const,
+  );
+  const isWhole = scopes.some((scope) => scope === null);
+  const showsAll = readable.length > 0 && hidden.every(([, names]) => names.size === 0);
+  const isReadable = readable.length > 0;
+  if (isWhole && showsAll && readable.length === endpoints.length) return null;
+  const shown = readable.find(({ access: { table } }) => table !== null);
+  return {
+    isReadable,
+    table: shown?.access.table ?? null,
+    rows: isWhole ? null : scopes.flatMap((scope) => scope ?? []),
+    fields: showsAll && readable.length === endpoints.length ? null : rightsOver(hidden),
+  };
+}
+
+const rightsOver = (hidden: readonly (readonly [string, ReadonlySet<string>])[]): TableRights => ({
+  endpoints: new Map(hidden),
+  hidden: lackedByAll(
+    new Map(hidden),
+    hidden.map(([name]) => name),
+  ),
+});

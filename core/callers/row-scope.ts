@@ -1,0 +1,241 @@
+/** A caller's scope as conditions: the rules that its roles have for rows, with the caller's claims put in. */
+import type { RowRule, RowValue } from "../plans/access-rules.ts";
+import { allOf, type Condition } from "../query/statement.ts";
+import { parseWhere } from "../query/where.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { AppError } from "../values/errors.ts";
+import { isObject, type Json } from "../values/json.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { TableRights } from "./access.ts";
+import { noFills, type Scope } from "./scope.ts";
+
+type Rows = readonly (readonly RowRule[])[] | null;
+
+/** What a caller sees of a table through the endpoints that show it. */
+export interface ScopedTable {
+  /** False: the caller may read none of the endpoints. */
+  readonly isReadable: boolean;
+  /** A row must meet all rules of one of the members; null = every row is in. */
+  readonly rows: Rows;
+  /** Null: all columns that the endpoints show. */
+  readonly fields: TableRights | null;
+  /** Null: the endpoints show a view. */
+  readonly table: Table | null;
+}
+
+export interface RowScopeOptions {
+  /** Identities of the entity's own tables and views; its queries are its own, too. */
+  readonly own: ReadonlySet<string>;
+  /** Of the entity's own rows. */
+  readonly rows: Rows;
+  /** Tables that its statements may name, by identity; one that is in neither is open. */
+  readonly others: ReadonlyMap<string, ScopedTable>;
+  readonly claims: Readonly<Record<string, Json>>;
+}
+
+/** A rule with its claim put in; null: the claim is none that could match. */
+type Resolved = { readonly rule: RowRule; readonly value: Json } | null;
+
+const noRow: Condition = { kind: "or", members: [] };
+
+export function createRowScope({ own, rows, others, claims }: RowScopeOptions): Scope {
+  const resolveAll = (alternatives: Rows): readonly (readonly Resolved[])[] | null =>
+    alternatives && alternatives.map((rules) => rules.map((rule) => resolved(rule, claims)));
+  const ownRows = resolveAll(rows);
+  const kept = new Map<Source | string, Condition | null>();
+
+  function conditionFor(source: Source): Condition | null {
+    const identity = source.kind === "table" ? source.identity : null;
+    if (identity === null || (identity !== undefined && own.has(identity)))
+      return anyOf(ownRows, source.columns);
+    // A table that nobody looked up in the catalog: nothing is known of its rows.
+    if (identity === undefined) return noRow;
+    const other = others.get(identity);
+    if (other === undefined) return null;
+    return other.isReadable ? anyOf(resolveAll(other.rows), source.columns) : noRow;
+  }
+
+  return {
+    key: JSON.stringify(ownRows),
+    isWhole: false,
+    rowsOf(source) {
+      // Sources of tables are made anew for each statement.
+      const key = source.kind === "table" ? (source.identity ?? source) : source;
+      let condition = kept.get(key);
+      if (condition === undefined) {
+        condition = conditionFor(source);
+        kept.set(key, condition);
+      }
+      return condition;
+    },
+    referredRows({ referencedIdentity }) {
+      const other = others.get(referencedIdentity);
+      // Where no endpoint narrows the caller, the database alone decides.
+      if (!other?.isReadable || other.rows === null || other.table === null) return null;
+      const rowsThere = anyOf(resolveAll(other.rows), other.table.columns);
+      return rowsThere && { table: other.table, rows: rowsThere };
+    },
+    refusedColumn(values) {
+      const refused = (ownRows ?? []).map((rules) => refusedBy(rules, values));
+      return refused.length > 0 && !refused.includes(null) ? refused[0]! : null;
+    },
+    fills: fillsOf(ownRows),
+  };
+}
+
+function resolved(rule: RowRule, claims: Readonly<Record<string, Json>>): Resolved {
+  if (rule.value.kind === "fixed") return { rule, value: rule.value.value };
+  const value = claimAt(claims, rule.value);
+  const isScalar = (one: Json): boolean => one !== null && typeof one !== "object";
+  if (value === undefined) return null;
+  return (Array.isArray(value) ? value.every(isScalar) : isScalar(value)) ? { rule, value } : null;
+}
+
+/** Undefined where the caller has no such claim. */
+function claimAt(
+  claims: Readonly<Record<string, Json>>,
+  { path }: Extract<RowValue, { kind: "claim" }>,
+): Json | undefined {
+  // Issuers name claims by URL as well, and those have dots.
+  const whole = path.join(".");
+  if (Object.hasOwn(claims, whole)) return claims[whole];
+  let value: Json | undefined = claims;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name] as Json;
+  }
+  return value;
+}
+
+/** The rows that meet all rules of one of the alternatives; null = all rows. */
+function anyOf(
+  alternatives: readonly (readonly Resolved[])[] | null,
+  columns: Columns,
+): Condition | null {
+  if (alternatives === null) return null;
+  const members = alternatives.map((rules) =>
+    allOf(...rules.map((rule) => (rule === null ? noRow : conditionOf(rule, columns)))),
+  );
+  if (members.includes(null)) return null;
+  return members.length === 1 ? members[0]! : { kind: "or", members: members as Condition[] };
+}
+
+function conditionOf({ rule, value }: NonNullable<Resolved>, columns: Columns): Condition {
+  const column = columns.get(rule.column);
+  if (column === undefined) return noRow;
+  const operator = operatorFor(rule, value);
+  const compared = columnTypes[column.type].isText ? asTexts(value) : value;
+  const listed = operator.endsWith("IN") && !Array.isArray(compared) ? [compared] : compared;
+  try {
+    const condition = parseWhere(
+      { conditions: [{ key: rule.column, operator, value: listed }] },
+      columns,
+    );
+    return condition === null ? noRow : exactly(condition);
+  } catch (error) {
+    // A claim that the column cannot hold is in no row.
+    if (error instanceof AppError) return noRow;
+    throw error;
+  }
+}
+
+/** A list in a claim means one of its members. */
+function operatorFor({ operator }: RowRule, value: Json): string {
+  if (!Array.isArray(value)) return operator;
+  return operator === "=" ? "IN" : operator === "!=" || operator === "<>" ? "NOT IN" : operator;
+}
+
+/** Numbers and booleans of a claim, for a column of texts. */
+const asTexts = (value: Json): Json =>
+  Array.isArray(value)
+    ? value.map(asTexts)
+    : typeof value === "number" || typeof value === "boolean"
+      ? String(value)
+      : value;
+
+/** The same condition, whatever the collation of its columns overlooks. */
+function exactly(condition: Condition): Condition {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      return { ...condition, members: condition.members.map(exactly) };
+    case "compare": {
+      const { column, operator, value } = condition;
+      if (!column.isLoose || (operator !== "=" && operator !== "!=")) return condition;
+      return exactOne(condition, { column, values: [value], negated: operator === "!=" });
+    }
+    case "in": {
+      const { column, values, negated } = condition;
+      return column.isLoose && values.length > 0
+        ? exactOne(condition, { column, values, negated })
+        : condition;
+    }
+    default:
+      return condition;
+  }
+}
+
+/** The loose condition stays beside the exact one, because an index helps it. */
+const exactOne = (
+  loose: Condition,
+  about: { column: Column; values: readonly Scalar[]; negated: boolean },
+): Condition => {
+  const exact: Condition = { kind: "exact", ...about };
+  return about.negated ? exact : { kind: "and", members: [loose, exact] };
+};
+
+/** The column of the first rule that the values break for certain; null = none. */
+function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scalar>): string | null {
+  for (const one of rules) {
+    if (one === null) continue;
+    const [column, value] = [...values].find(([{ name }]) => name === one.rule.column) ?? [];
+    if (column === undefined || value === undefined) continue;
+    const columns: Columns = new Map([[column.name, column]]);
+    if (!mayMeet(conditionOf(one, columns), value)) return column.name;
+  }
+  return null;
+}
+
+/** Whether the value may meet a condition on its column; true for what the database alone can tell. */
+function mayMeet(condition: Condition, value: Scalar): boolean {
+  switch (condition.kind) {
+    case "and":
+      return condition.members.every((member) => mayMeet(member, value));
+    case "or":
+      return condition.members.some((member) => mayMeet(member, value));
+    case "null":
+      return (value === null) !== condition.negated;
+    case "compare": {
+      if (value === null) return false;
+      const isEqual = String(condition.value) === String(value);
+      return condition.operator === "=" ? isEqual : condition.operator !== "!=" || !isEqual;
+    }
+    case "in":
+      if (value === null) return false;
+      return condition.values.map(String).includes(String(value)) !== condition.negated;
+    default:
+      return true;
+  }
+}
+
+/** Columns that a new row gets by itself: those for which every alternative asks for the same one value. */
+function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): ReadonlyMap<string, Json> {
+  const [first, ...rest] = (alternatives ?? []).map(valuesIn);
+  if (first === undefined) return noFills;
+  return new Map(
+    [...first].filter(([name, value]) => rest.every((one) => one.get(name) === value)),
+  );
+}
+
+const valuesIn = (rules: readonly Resolved[]): ReadonlyMap<string, Json> =>
+  new Map(
+    rules.flatMap((one) =>
+      one !== null &&
+      one.rule.operator === "=" &&
+      one.value !== null &&
+      typeof one.value !== "object"
+        ? [[one.rule.column, one.value] as const]
+        : [],
+    ),
+  );

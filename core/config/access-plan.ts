@@ -1,0 +1,203 @@
+/**
+ * `access`, `rowScope` and the lists per role of an endpoint's file -> its access rules. A role that is misspelled, or a column that one of
+ * the sources lacks, would open what was meant to be closed, so each is a fault.
+ */
+import { actionNames, switchedOn } from "../actions.ts";
+import { closest } from "../values/closest.ts";
+import type { Columns, Table } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
+import { isObject, type Json } from "../values/json.ts";
+import { type AccessRules, everyRole, type RowRule, type RowValue } from "../plans/access-rules.ts";
+import { parseWhere } from "../query/where.ts";
+import { actionAliases } from "./compat.ts";
+import type { Path } from "./faults.ts";
+import type { Survey } from "./survey.ts";
+
+/** Columns of one source of the endpoint, and how faults name it. */
+export interface NamedColumns {
+  readonly columns: Columns;
+  readonly label: string;
+}
+
+/** What the rules are held against. */
+export interface AccessSources {
+  readonly table: Table | null;
+  /** All that requests read or write: a condition on rows must be possible in each. */
+  readonly sources: readonly NamedColumns[];
+}
+
+/** Null where the project has no `auth`; rules would then have no effect, so they are faults. */
+export function accessOf(survey: Survey, { table, sources }: AccessSources): AccessRules | null {
+  const { payload, hasAuth } = survey;
+  if (!hasAuth) {
+    refuseWithoutAuth(survey);
+    return null;
+  }
+  const access = payload.access ?? {};
+  const actions = new Map(
+    Object.entries(access).map(([role, list]) => [role, allowedActions(survey, role, list)]),
+  );
+  if (actions.size === 0)
+    survey.notice(
+      'nobody may use this endpoint: project.json has "auth", and the file has no "access"',
+    );
+  const showing = new Set(
+    switchedOn(
+      payload.action,
+      ({ showsColumns, requires }) =>
+        showsColumns || requires.has("source") || requires.has("exportSource"),
+    ),
+  );
+  const rows = Object.entries(payload.rowScope ?? {}).map(
+    ([role, conditions]) => [role, rowRules(survey, { role, conditions, sources })] as const,
+  );
+  const lists = (property: "hiddenFields" | "readOnlyFields") =>
+    columnLists(survey, property, sources);
+  const rules: AccessRules = {
+    actions,
+    administrators: new Set(Object.keys(access).filter((role) => access[role] === "*")),
+    readers: new Set(
+      [...actions].flatMap(([role, names]) => (names.intersection(showing).size > 0 ? [role] : [])),
+    ),
+    rows: new Map(rows),
+    hidden: lists("hiddenFields"),
+    readOnly: lists("readOnlyFields"),
+    table,
+  };
+  noticeUnusedRoles(survey, rules);
+  return rules;
+}
+
+function refuseWithoutAuth(survey: Survey): void {
+  const { access, rowScope, hiddenFields, readOnlyFields } = survey.payload;
+  const expected =
+    'an "auth" in project.json that says who the callers are: without it everybody may do everything';
+  for (const [name, value] of Object.entries({ access, rowScope })) {
+    if (value !== undefined && Object.keys(value).length > 0) survey.fault([name], { expected });
+  }
+  for (const [name, value] of Object.entries({ hiddenFields, readOnlyFields })) {
+    if (!Array.isArray(value))
+      survey.fault([name], { expected: `a list for everybody, or ${expected}` });
+  }
+}
+
+/** Names of actions and groups -> names of actions. */
+function allowedActions(
+  survey: Survey,
+  role: string,
+  list: "*" | readonly string[],
+): ReadonlySet<string> {
+  if (list === "*") return new Set(actionNames);
+  const known = [...actionNames, ...actionAliases.keys()];
+  return new Set(
+    list.flatMap((name, at) => {
+      // export is an action and a group: who may start an export may have it, too.
+      const meant = actionAliases.get(name) ?? (actionNames.includes(name) ? [name] : null);
+      if (meant)
+        return [...meant, ...switchedOn(Object.fromEntries(meant.map((one) => [one, true])))];
+      const near = closest(name, known);
+      survey.fault(["access", role, at], {
+        found: JSON.stringify(name),
+        expected: "the name of an action, or import, export, lock or workflow",
+        hint: near === null ? undefined : `did you mean ${JSON.stringify(near)}?`,
+      });
+      return [];
+    }),
+  );
+}
+
+function rowRules(
+  survey: Survey,
+  {
+    role,
+    conditions,
+    sources,
+  }: {
+    role: string;
+    conditions: Readonly<Record<string, unknown>>;
+    sources: readonly NamedColumns[];
+  },
+): RowRule[] {
+  return Object.entries(conditions).flatMap(([column, entry]) => {
+    const path = ["rowScope", role, column];
+    const { operator, value } = isObject(entry)
+      ? { operator: String(entry["operator"]).toUpperCase(), value: entry["value"] ?? null }
+      : { operator: "=", value: entry };
+    const read = rowValue(survey, [...path, ...(isObject(entry) ? ["value"] : [])], value as Json);
+    if (read === null) return [];
+    const rule: RowRule = { column, operator, value: read };
+    return sources.every((source) => fits(survey, { path, rule, source })) ? [rule] : [];
+  });
+}
+
+const claimForm = /^\{\{\s*claims\.([^{}]+?)\s*\}\}$/;
+
+function rowValue(survey: Survey, path: Path, value: Json): RowValue | null {
+  if (typeof value !== "string" || !value.includes("{{")) return { kind: "fixed", value };
+  const [, claim] = claimForm.exec(value) ?? [];
+  if (claim !== undefined) return { kind: "claim", path: claim.split(".") };
+  survey.fault(path, { expected: 'a claim as the whole value: "{{claims.tenant}}"' });
+  return null;
+}
+
+/** Whether the source has the column, and the column takes the operator and the value. */
+function fits(
+  survey: Survey,
+  { path, rule, source }: { path: Path; rule: RowRule; source: NamedColumns },
+): boolean {
+  if (survey.column(rule.column, source.columns, path, source.label) === null) return false;
+  const { column: key, operator, value } = rule;
+  const isList = operator.endsWith("IN") || operator.endsWith("BETWEEN");
+  // What a claim will hold is not known yet; a null shows at least that the operator is one.
+  if (value.kind === "claim" && operator.endsWith("BETWEEN")) {
+    survey.fault(path, { expected: "two values for BETWEEN: a claim cannot stand for both" });
+    return false;
+  }
+  const tried = value.kind === "fixed" ? value.value : isList ? [] : "";
+  try {
+    parseWhere({ conditions: [{ key, operator, value: tried }] }, source.columns);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (value.kind === "claim" && error.kind === "invalidParameter") return true;
+    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    return false;
+  }
+}
+
+function columnLists(
+  survey: Survey,
+  property: "hiddenFields" | "readOnlyFields",
+  sources: readonly NamedColumns[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const lists = survey.payload[property];
+  if (Array.isArray(lists)) return new Map();
+  const known: Columns = new Map(sources.flatMap(({ columns }) => [...columns]));
+  return new Map(
+    Object.entries(lists).map(([role, names]) => {
+      survey.columns(names, known, [property, role], "what the endpoint reads or writes");
+      return [role, new Set(names)];
+    }),
+  );
+}
+
+/** A role with rows or columns of its own and without an action: more likely a slip of the pen than meant. */
+function noticeUnusedRoles(survey: Survey, { actions, rows, hidden, readOnly }: AccessRules): void {
+  for (const [property, roles] of Object.entries({
+    rowScope: rows,
+    hiddenFields: hidden,
+    readOnlyFields: readOnly,
+  })) {
+    for (const role of roles.keys()) {
+      if (actions.has(role)) continue;
+      const near = closest(
+        role,
+        [...actions.keys()].filter((name) => name !== everyRole),
+      );
+      survey.notice(
+        `${property} names the role "${role}", which "access" does not; it has no effect` +
+          (near === null ? "" : `. Did you mean "${near}"?`),
+      );
+    }
+  }
+}
