@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDemo } from "../configs/demo/create.ts";
 import { type Outcome, runAside } from "./run-aside.ts";
@@ -51,6 +52,23 @@ test("check shows the faults of all files at once, with file, path and hint, and
   expect(stderr).toContain("shop/orders.json");
   expect(stderr).toContain('did you mean "read"');
   expect(stderr).toContain("shop/broken.json");
+});
+
+test("check says in which forms a SQLite database stores dates", async () => {
+  const path = join(folder, "shop.db");
+  const database = new Database(path);
+  database.exec(`CREATE TABLE orders (id TEXT PRIMARY KEY, ordered_at DATETIME, paid_at DATETIME, sent DATE);
+    INSERT INTO orders VALUES ('a', 1767225600000, '2026-01-01T00:00:00Z', '2026-01-01'), ('b', 1767312000000, 1767312000000, '2026-01-02')`);
+  database.close();
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${path}` } },
+    "orders.json": { action: { read: true }, tableName: "orders" },
+  });
+  const { status, stdout } = await rowgate(["check"], { CONFIG_DIR });
+  expect(status).toBe(0);
+  expect(stdout).toContain(
+    "Note: shop/orders: the stored values: ordered_at holds whole milliseconds since 1970; paid_at holds different forms, so that it is compared by value, without an index\n",
+  );
 });
 
 test("check names a project whose database does not answer, and exits with 1", async () => {

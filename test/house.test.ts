@@ -39,7 +39,9 @@ const rulesOfEngine = (name: string, driver: string): Folder => ({
 });
 
 const folders: Record<string, Folder> = {
-  core: { project: ["core"], packages: ["zod"] },
+  core: { project: ["core", "core/rules"], packages: ["zod"] },
+  // The engine for patterns of operators: JavaScript's own can stop the process.
+  "core/rules": { project: ["core", "core/rules"], packages: ["zod", "re2js"] },
   db: { project: ["core", ...foldersOfDb], packages: [] },
   "db/statements": { project: ["core", "db/statements"], packages: ["drizzle-orm"] },
   "db/sockets": { project: ["db/sockets"], packages: ["cloudflare:sockets", "node:"] },

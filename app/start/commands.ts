@@ -3,6 +3,7 @@
  * 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { isLoopback } from "../http/guard.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
@@ -79,7 +80,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 async function check(): Promise<void> {
   const { checkConfig } = await import("./wire.ts");
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, endpoints } = await checkConfig({
+  const { faults, unreachable, notices, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
@@ -90,6 +91,7 @@ async function check(): Promise<void> {
       `${project}: the database does not answer, so its tables could not be looked at\n`,
     );
   }
+  for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }
@@ -108,10 +110,6 @@ function example({ projects }: Service, url: string): string {
     return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
   }
   return "";
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 /** The last words of a process that cannot go on; a moment is left for them to be written. */

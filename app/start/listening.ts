@@ -11,7 +11,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** For clients that take their time with a request; by default those of `limits`. */
+/** For clients that take their time with a request. */
 export interface Timeouts {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;

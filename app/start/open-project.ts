@@ -17,7 +17,9 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -83,7 +85,10 @@ export async function lookAt(
 
 export interface AppParts {
   readonly configs: readonly ProjectConfig[];
-  readonly bodyLimitBytes: number;
+  readonly settings: Pick<Settings, "bodyLimitBytes" | "metricsToken" | "trustProxy">;
+  readonly bodyTimeoutMs: number;
+  /** Null: requests to every name are answered. */
+  readonly checkHost: CheckHost | null;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
@@ -92,13 +97,17 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, bodyLimitBytes, pingRedis, log }: AppParts,
+  { configs, settings, bodyTimeoutMs, checkHost, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,
-    bodyLimitBytes,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    metricsToken: settings.metricsToken,
+    isBehindProxy: settings.trustProxy > 0,
+    bodyTimeoutMs,
+    checkHost,
     corsOrigins: new Map(
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
-import type { Callers } from "../../core/callers/callers.ts";
+import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
@@ -13,7 +13,11 @@ import type { Project } from "../../core/dispatch.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
+import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
+import { createRefuse, type Refuse } from "../http/refuse.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Timeouts } from "./listening.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
@@ -30,11 +34,16 @@ export interface ServiceOptions {
   readonly importComponent?: ImportComponent;
   /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
+  /** Absent: those of `limits`. */
+  readonly timeouts?: Timeouts;
 }
 
 export interface Service {
   readonly app: Hono;
   readonly settings: Settings;
+  readonly timeouts: Timeouts;
+  /** For requests that the app cannot be asked about. */
+  readonly refuse: Refuse;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];
   /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
@@ -69,6 +78,7 @@ export async function openService({
   log: givenLog,
   importComponent,
   callers,
+  timeouts = limits,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -116,18 +126,35 @@ export async function openService({
   // Whoever does not wait for it must not crash the process; the entries do wait.
   ready.catch(() => undefined);
 
-  const { bodyLimitBytes } = settings;
+  const { bodyTimeoutMs } = timeouts;
   const projects = opened.map(({ project }) => project);
-  app = appOver(projects, { configs, bodyLimitBytes, pingRedis: stores.ping, log });
+  const checkHost = hostCheckOf(settings, projects);
+  const parted = { configs, settings, bodyTimeoutMs, checkHost, pingRedis: stores.ping, log };
+  app = appOver(projects, parted);
   hooks.start();
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, now, newId, log });
-  return { app, settings, log, projects: configs, ready, stopJobs: jobs.stopRunning, close };
+  const deps = { now, newId, log };
+  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
+  const refuse = createRefuse(deps);
+  const { stopRunning: stopJobs } = jobs;
+  return { app, settings, timeouts, refuse, log, projects: configs, ready, stopJobs, close };
+}
+
+/** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */
+function hostCheckOf(
+  { host, allowedHosts }: Settings,
+  projects: readonly Project[],
+): CheckHost | null {
+  const isOpen = projects.some(({ callers }) => callers === openToAll);
+  const isExposed = isLoopback(host) && isOpen;
+  return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
 /** All faults of the files, and of what they say about databases; `unreachable` names projects whose database did not answer. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
+  /** What the operator should know, and what stops nothing. */
+  notices: readonly string[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -143,10 +170,13 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const locks = stores.locks;
   const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
+  const notices: string[] = [];
+  const tell = (notice: string) => void notices.push(notice);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
+    notices,
     unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
@@ -178,10 +208,11 @@ async function openProject(
   config: ProjectConfig,
   { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url, pool, statementTimeoutMs } = config.database;
+  const { url, pool, statementTimeoutMs, triggerMessages } = config.database;
   const db = await openDb(url, {
     connectionsMax: pool,
     statementTimeoutMs,
+    triggerMessages,
     decimals: config.decimals,
   });
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
@@ -203,6 +234,7 @@ async function openProject(
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
+  tell = (notice: string): void => log.warn({ project: config.name }, notice),
 ): Promise<readonly Fault[] | "unreachable"> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -214,7 +246,7 @@ async function compileOnce(
     );
     return "unreachable";
   }
-  for (const notice of look.notices) log.warn({ project: config.name }, notice);
+  for (const notice of look.notices) tell(notice);
   project.routes = look.routes;
   return [];
 }

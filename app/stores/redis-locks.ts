@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 import { createGrants } from "./lock-grants.ts";
@@ -17,21 +18,28 @@ export type OpenLocks = (project: string) => LockStore;
 export function createRedisLocks(redis: Redis): OpenLocks {
   const serverOf = rememberedServer(redis);
   const whenReady: (() => Promise<void>)[] = [];
+  let connections = redis.status === "ready" ? 1 : 0;
   redis.on("ready", () => {
+    connections++;
     for (const putBack of whenReady) void putBack();
   });
 
   /** Every script gets the project's own keys, those of the locks, and what it needs to see a restart. */
   async function run(script: Script, { project, names, args }: Names): Promise<unknown[]> {
     const server = await serverOf();
+    const isFirst = connections === 1;
     const keys = ["run", "fence", ...names.map((name) => `held:${name}`)].map(
       (name) => `rowgate:locks:{${project}}:${name}`,
     );
     const startedRestMs = Math.max(0, Math.ceil(limits.lockSettleMs - server.uptimeMs()));
     const common = [server.run ?? "unnamed", startedRestMs, limits.lockSettleMs];
     const reply = await evaluate(redis, script, [keys.length, ...keys, ...common, ...args]);
-    if (reply[0] === "settling") throw new Error("The server of the locks has just started");
-    return reply;
+    if (reply[0] !== "settling") return reply;
+    // A server that this process knew before has been restarted: whoever asks is told. One that it meets for the first time may be as new
+    // as the whole installation, where nobody should see an error; nobody is granted anything earlier by waiting.
+    if (!isFirst || script === scripts.settle) throw unavailable(justStarted);
+    await pause(Number(reply[1]));
+    return run(script, { project, names, args });
   }
 
   return (project) => {
@@ -91,6 +99,8 @@ export function createRedisLocks(redis: Redis): OpenLocks {
     };
   };
 }
+
+const justStarted = "The server of the locks has just started; nobody gets a lock for some seconds";
 
 interface Names {
   readonly project: string;
@@ -163,7 +173,7 @@ if run ~= ARGV[1] then
   ready = digits(now + (run and ARGV[3] or ARGV[2]) * 1000)
   redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ready)
 end
-if now < tonumber(ready) then return {'settling'} end`;
+if now < tonumber(ready) then return {'settling', math.ceil((tonumber(ready) - now) / 1000)} end`;
 
 const scripts = {
   /** ARGV: token, owner, ttl, the least fence. */

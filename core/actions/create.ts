@@ -11,7 +11,7 @@ export const create = defineAction<CreatePlan>({
   summary: "Stores one record.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["table", "auditColumns"],
+  requires: ["table", "inserts", "auditColumns"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],

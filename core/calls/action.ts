@@ -120,6 +120,10 @@ export type Requirement =
   | "key"
   /** A table to write to; without a key, a database that answers what it stored. */
   | "table"
+  /** The database inserts, updates or deletes rows of that table. */
+  | "inserts"
+  | "updates"
+  | "deletes"
   /** A view, query or table to read. */
   | "source"
   /** The datatablesQuery, or a table. */

@@ -33,6 +33,8 @@ import {
 import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
+import { noteStoredForms } from "./stored-notes.ts";
+import { checkRights } from "./rights.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
@@ -92,7 +94,9 @@ async function compileEntity(
   const found =
     payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
   const foundReading = await readingOf(survey, found);
-  const rules = rulesOf(survey, found, foundReading);
+  const foundQuery = await gridQueryOf(survey);
+  const foundExport = await exportQueryOf(survey);
+  const rules = rulesOf(survey, found, [foundReading, foundQuery, foundExport]);
   const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
   const reading =
@@ -104,11 +108,10 @@ async function compileEntity(
         : refineColumns(foundReading.columns, rules),
     );
   checkUnbuilt(survey);
-  const foundQuery = await gridQueryOf(survey);
   const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
-  const foundExport = await exportQueryOf(survey);
   const exportQuery =
     foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
+  noteStoredForms(survey, [table, reading, query, exportQuery]);
   checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
   const keys = keysOf(survey, table);
@@ -144,6 +147,7 @@ async function compileEntity(
   });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
+  checkRights(survey, { write: headed, read, reading, composite: composite.plan });
 
   const entity: Entity = {
     project: survey.project,
@@ -184,11 +188,24 @@ const withColumns = <Origin extends { readonly source: Source }>(
   columns,
 });
 
-function rulesOf(survey: Survey, table: Table | null, reading: Reading | null): FieldRule[] {
+/** A source that the database refused has its fault already: a rule may be about one of its columns. */
+function rulesOf(
+  survey: Survey,
+  table: Table | null,
+  [reading, ...queries]: readonly [
+    Reading | null,
+    ...({ readonly columns: Columns } | null | undefined)[],
+  ],
+): FieldRule[] {
   const columns = table?.columns ?? reading?.columns;
   if (!columns) return [];
   const of = table ? `the table ${table.name}` : reading!.label;
-  return readRules(survey, survey.payload.fieldValidation, columns, ["fieldValidation"], of);
+  const read = new Map([reading, ...queries].flatMap((source) => [...(source?.columns ?? [])]));
+  return readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
+    columns,
+    read,
+    of: read.size > columns.size ? `${of}, or of what the endpoint reads` : of,
+  });
 }
 
 /** What an answer of this source looks like: another type of a column shows another value. */

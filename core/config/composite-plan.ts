@@ -200,7 +200,10 @@ function rulesOf(survey: Survey, { config, path }: Setting, table: Table): Field
   const { fieldValidation, requiredFields } = config.detailConfig;
   const at = [...path, "detailConfig"];
   const of = `the table ${table.name}`;
-  const rules = readRules(survey, fieldValidation, table.columns, [...at, "fieldValidation"], of);
+  const rules = readRules(survey, fieldValidation, [...at, "fieldValidation"], {
+    columns: table.columns,
+    of,
+  });
   survey.columns(requiredFields, table.columns, [...at, "requiredFields"], of);
   const required = new Set(requiredFields);
   const ruled = new Set(rules.map(({ name }) => name));

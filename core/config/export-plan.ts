@@ -54,6 +54,7 @@ export function exportOf(
     source: origin.source,
     columns,
     exported: exported.map((column) => exportColumn(survey, column)),
+    csvFormulas: payload.csvFormulas,
     key: keyAmong(origin.columns, own.keys.ofLists),
     scope: origin.source === own.read?.source ? own.read.scope : scopeOver(survey, origin.columns),
   };

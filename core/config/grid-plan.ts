@@ -50,7 +50,7 @@ export function gridOf(
   if (columns.size === 0 && payload.action["datatables"] === true)
     survey.fault(["hiddenFields"], { expected: "at least one column that is left for the grid" });
   const wanted = payload.datatablesWhere && new Set(payload.datatablesWhere);
-  const { rowId, length, errorMode } = payload.datatables ?? {};
+  const { rowId, length, errorMode, search } = payload.datatables ?? {};
   return {
     source: reading.source,
     columns,
@@ -60,6 +60,7 @@ export function gridOf(
     listColumns: listedOf(survey, "columnControl", columns),
     nestedNames: nestedNamesOf(survey, columns),
     rowId: rowId ? rowIdOf(survey, columns, own.keys.name) : null,
+    searchesWords: search === "words",
     clampsLength: length === "clamp",
     showsErrorsInline: errorMode === "inline",
     key: keyAmong(reading.columns, own.keys.ofLists),

@@ -28,7 +28,17 @@ export function lookupOf(
       : labelOf(survey, asked.text, shown, reading.label);
   const key = keyAmong(reading.columns, keys.ofLists);
   if (id && text)
-    return { source: reading.source, id, text, columns: shown, key, scope, dependsOn };
+    return {
+      source: reading.source,
+      id,
+      text,
+      matchesPrefix: asked?.match === "prefix",
+      ignoresAccents: asked?.accents === "ignore",
+      columns: shown,
+      key,
+      scope,
+      dependsOn,
+    };
   if (action["lookup"] === true && asked === undefined) {
     survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
   }

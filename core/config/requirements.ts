@@ -31,7 +31,6 @@ export function checkNames(
   const own = table?.columns ?? reading?.columns;
   const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
   if (own) {
-    survey.columns(payload.fieldName ?? [], own, ["fieldName"], ofOwn);
     if (payload.primaryKey !== undefined) {
       survey.column(payload.primaryKey, own, ["primaryKey"], ofOwn);
     }
@@ -46,6 +45,9 @@ export function checkNames(
     ...own,
   ]);
   const ofAll = "what the endpoint reads or writes";
+  const isTableAlone = own.size === inUse.size;
+  const ofFields = isTableAlone ? ofOwn : ofAll;
+  survey.columns(payload.fieldName ?? [], inUse, ["fieldName"], ofFields);
   survey.columns(forEverybody(payload.hiddenFields), inUse, ["hiddenFields"], ofAll);
   survey.columns(payload.datatablesWhere ?? [], inUse, ["datatablesWhere"], ofAll);
   for (const property of ["fieldLabels", "columnFormats"] as const) {

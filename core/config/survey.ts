@@ -34,6 +34,8 @@ export interface Survey {
   notice(message: string): void;
   /** Null, and a fault, when the database has no such table. */
   table(name: string, path: Path): Promise<Table | null>;
+  /** As of the catalog: no fault where there is none. */
+  findTable(name: string): Promise<Table | null>;
   /** The operator's SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
   query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
   /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
@@ -81,6 +83,8 @@ export function openSurvey(
     notices: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),
     notice: (message) => void survey.notices.push(`${config.name}/${endpoint.name}: ${message}`),
+
+    findTable: (name) => catalog.table(name),
 
     async table(name, path) {
       const table = await catalog.table(name);

@@ -3,11 +3,13 @@ import { resultOf } from "../query/aggregate-results.ts";
 import type { Column, Source } from "../values/column.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";
+import { escapeHtml } from "../values/text.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { Condition, Output } from "../query/statement.ts";
 
 export interface Option {
+  /** HTML: the extensions insert it into the page as it is. */
   readonly label: string;
   readonly value: string;
 }
@@ -38,11 +40,17 @@ export async function optionsOf(
     columns.map(async (column): Promise<[string, Option[]]> => {
       const values = [...(await count(column, null)).keys()];
       const offered = values.filter((value) => hasEmpty || value !== null);
-      return [column.name, offered.map((value) => ({ label: value ?? "", value: value ?? "" }))];
+      return [
+        column.name,
+        offered.map((value) => ({ label: htmlLabel(value), value: value ?? "" })),
+      ];
     }),
   );
   return Object.fromEntries(found);
 }
+
+/** The value as HTML, so that a stored tag is shown and not run; empty where there is no value. */
+export const htmlLabel = (value: string | null): string => escapeHtml(value ?? "");
 
 async function countValues(
   queries: ReadQueries,

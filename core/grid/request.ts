@@ -45,7 +45,7 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
     parseGridWhere(body["where"], plan.columns),
     parseSearch(body, plan, sent),
     parseSearchBuilder(body["searchBuilder"], plan.columns),
-    parseColumnControl(sent),
+    parseColumnControl(sent, plan),
   );
   const panes = parsePanes(body, plan);
   return {

@@ -3,7 +3,7 @@
  * its field by `origData`. Unlike what the library says of columns, this is a filter that somebody asked for: a field that
  * there is not is refused, and only what is not finished is passed over.
  */
-import type { Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -58,8 +58,34 @@ function parseCriterion(one: Sent, columns: Columns): Condition | null {
   }
   if (typeof origData !== "string") throw invalidPayload("origData must be the name of a field");
   const column = columnOf(origData, columns, "searchBuilder");
-  return conditionOf(column, condition as Test, valuesOf(one));
+  return eitherSpelling(column, condition as Test, valuesOf(one));
 }
+
+/**
+ * The library's second version, for DataTables 3, sends `&`, `<`, `>` and `"` as entities of HTML, the first one sends them as
+ * they are, and nothing in the request tells the two apart. So a value with an entity stands for both texts.
+ */
+function eitherSpelling(column: Column, test: Test, values: readonly unknown[]): Condition | null {
+  const plain = values.map(withoutEntities);
+  const spellings = plain.some((value, at) => value !== values[at]) ? [values, plain] : [values];
+  const [first = null, ...others] = spellings
+    .map((spelling) => conditionOf(column, test, spelling))
+    .filter((condition) => condition !== null);
+  if (first === null || others.length === 0) return first;
+  return { kind: test.startsWith("!") ? "and" : "or", members: [first, ...others] };
+}
+
+const entities = new Map([
+  ["&amp;", "&"],
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+]);
+
+const withoutEntities = (value: unknown): unknown =>
+  typeof value === "string"
+    ? value.replace(/&(?:amp|lt|gt|quot);/g, (entity) => entities.get(entity)!)
+    : value;
 
 /** `value`, or where that is empty `value1` and `value2`. */
 function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {

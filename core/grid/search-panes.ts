@@ -9,7 +9,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { isSelected } from "./criterion.ts";
-import type { CountValues } from "./options.ts";
+import { type CountValues, htmlLabel } from "./options.ts";
 import { isFalse, isTrue, membersOf, type Sent } from "./grid-parameters.ts";
 
 export interface Panes {
@@ -23,6 +23,7 @@ export interface Panes {
 
 /** As the library has it: everything is a text, and whatever stands for no value is null. */
 export interface PaneOption {
+  /** HTML, as in `Option`. */
   readonly label: string;
   readonly value: string | null;
   readonly total: number;
@@ -71,7 +72,7 @@ export async function paneOptions(
         countValues(column, where),
       ]);
       const options = [...totals].map(([value, total]) => ({
-        label: value ?? "",
+        label: htmlLabel(value),
         value,
         total,
         count: counts.get(value) ?? 0,

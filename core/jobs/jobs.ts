@@ -5,7 +5,7 @@
  */
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
-import { AppError, notFound } from "../values/errors.ts";
+import { AppError, invalidPayload, notFound } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
 import type {
@@ -54,10 +54,10 @@ export interface ProjectJobs {
     owner: Owner,
     job: { request: Job["request"]; id?: string | undefined },
   ): Promise<Job>;
-  /** `id` as the client sent it, whatever it is. `kinds`: others count as unknown. Rejects with `notFound` or `unavailable`. */
-  find(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  /** `id` as the client sent it. `kinds`: others count as unknown. Rejects with `notFound` or `unavailable`. */
+  find(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
   /** As `find`. Rejects with `invalidJobState` when the job has ended. */
-  cancel(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  cancel(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
   /** Whether the job's files are kept no longer. */
   hasExpired(job: JobRecord): boolean;
 }
@@ -115,7 +115,7 @@ export function createProjectJobs(
     },
     async find(kinds, { endpoint, caller, reachesAllJobs }, id) {
       const kind = kindOf(id);
-      const job = kind !== null && kinds.includes(kind) ? await queue.find(id as string) : null;
+      const job = kind !== null && kinds.includes(kind) ? await queue.find(id) : null;
       const isOwn =
         job !== null &&
         job.project === name &&
@@ -135,6 +135,14 @@ export function createProjectJobs(
     hasExpired: (job) => hasEndedFor(job, job.keptSeconds / 2),
   };
   return jobs;
+}
+
+/** The id of a job or an upload that a request must name. Rejects (400 Invalid payload) one that is missing or no text. */
+export function idIn(body: Record<string, unknown>, name: string): string {
+  const id = Object.hasOwn(body, name) ? (body[name] ?? "") : "";
+  if (id === "") throw invalidPayload(`${name} is required`);
+  if (typeof id !== "string") throw invalidPayload(`${name} must be a text`);
+  return id;
 }
 
 export const invalidJobState = (message: string): AppError =>

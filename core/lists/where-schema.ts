@@ -4,6 +4,7 @@
  */
 import type { Column, Columns } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { numberText } from "../values/numbers.ts";
 import { comparedSchema } from "../values/schemas.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
@@ -48,13 +49,20 @@ export function equalitySchema(columns: Columns): JsonSchema {
 export function alike(columns: Columns): { key: JsonSchema; value: JsonSchema | null }[] {
   const groups = new Map<string, { names: string[]; value: JsonSchema | null }>();
   for (const [name, column] of columns) {
-    const value = comparedSchema(column);
+    const value = operandSchema(column);
     const form = JSON.stringify(value);
     const group = groups.get(form) ?? { names: [], value };
     group.names.push(name);
     groups.set(form, group);
   }
   return [...groups.values()].map(({ names, value }) => ({ key: { enum: names }, value }));
+}
+
+/** Whole numbers are compared with any number: `qty < 1.5`. */
+function operandSchema(column: Column): JsonSchema | null {
+  return columnTypes[column.type].arithmetic?.isWhole
+    ? { type: ["number", "string"], pattern: numberText }
+    : comparedSchema(column);
 }
 
 /** The name of one of the columns. */

@@ -49,7 +49,7 @@ export interface RequestLocks {
   readonly guardsWrites: boolean;
   /**
    * Before update, delete, adjust and the composites change these records: takes their locks where locking is enabled, then
-   * respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable; then nothing may be written.
+   * respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable (also where the store has just started); then nothing may be written.
    */
   guardWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
   /**
@@ -136,6 +136,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
       async guardWrite(write, keyValues) {
         if (settings.enabled) {
           await locks.takeRecords(write, keyValues).catch((error: unknown) => {
+            if (passesSoon(error)) throw error;
             throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
           });
         }
@@ -222,6 +223,10 @@ const lockedRecord = ({ table, key }: WritePlan, value: Scalar): Locked => ({
 
 type ShownKey = { readonly key: string; readonly value: Json } | null;
 
+/** A store that says itself that it grants nothing yet, where one out of reach is the cause of an error. */
+const passesSoon = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "unavailable" && error.cause === undefined;
+
 /** The record as the caller may see it. */
 function shownKey({ key, shown }: WritePlan, value: Scalar): ShownKey {
   if (!shown.has(key.name)) return null;
@@ -242,6 +247,7 @@ function batches<T>(items: readonly T[]): T[][] {
 function answering(store: LockStore): LockStore {
   const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
     asked.catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
       throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
     });
   return {

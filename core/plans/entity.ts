@@ -130,6 +130,10 @@ export interface LookupPlan {
   readonly id: Column;
   /** The label; joined of several columns where the configuration says so. */
   readonly text: Column;
+  /** True: a search finds labels that begin with its text; false: that contain it. */
+  readonly matchesPrefix: boolean;
+  /** True: a search finds labels with other accents than its text. */
+  readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
   /** As of the ReadPlan. */
@@ -155,6 +159,8 @@ export interface GridPlan {
   readonly nestedNames: ReadonlyMap<string, readonly string[]>;
   /** The field whose text becomes DT_RowId; null = none. */
   readonly rowId: Column | null;
+  /** True: searches look for each word of their text; false: for the text as it is. */
+  readonly searchesWords: boolean;
   /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
   readonly clampsLength: boolean;
   /** True: an error is answered with status 200, so that the grid shows its text. */
@@ -187,6 +193,8 @@ export interface ExportPlan {
   readonly columns: Columns;
   /** What the file holds, in order; at least one. */
   readonly exported: readonly ExportColumn[];
+  /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
+  readonly csvFormulas: "escape" | "keep";
   /** As of the ReadPlan. */
   readonly key: readonly Column[];
   /** What the operator adds to every export. */
@@ -205,6 +213,25 @@ export interface ImportLookup {
   readonly id: Column;
   /** False: a name that is not found becomes null. */
   readonly isRequired: boolean;
+}
+
+/** What the database asks of the rows that it stores, as far as an import can look it up before. */
+export interface ImportConstraints {
+  readonly references: readonly ImportReference[];
+  /** Columns whose values no two rows have together; the primary key among them. */
+  readonly uniques: readonly (readonly Column[])[];
+  /** Columns that are neither null nor filled by the database or the service. */
+  readonly needed: readonly Column[];
+}
+
+/** Columns whose values must be those of a row of another table, or of the same one. */
+export interface ImportReference {
+  readonly columns: readonly Column[];
+  readonly table: Table;
+  /** Of `table`, in the order of `columns`. */
+  readonly referenced: readonly Column[];
+  /** True: `table` is the one that is imported into. */
+  readonly isOwn: boolean;
 }
 
 /** The texts of a file that stand for true and false. */
@@ -229,6 +256,7 @@ export interface ImportPlan {
   /** No unique index keeps `upsertKeys` apart, so that a commit keeps other writers out. */
   readonly locksTable: boolean;
   readonly strategy: "update_existing" | "insert_only" | "skip_existing";
+  readonly constraints: ImportConstraints;
   /** Fields that every row must fill. */
   readonly required: readonly Column[];
   /** Texts that stand for true and false, by column. */

@@ -51,6 +51,8 @@ export type Condition =
       readonly pattern: string;
       readonly negated: boolean;
       readonly ignoreCase: boolean;
+      /** The text counts without its accents, as the pattern is given; only together with `ignoreCase`. Absent = false. */
+      readonly ignoreAccents?: boolean;
     }
   /** The literal text occurs in what the column shows, whatever the case (Unicode), on every engine alike. */
   | { readonly kind: "contains"; readonly column: Column; readonly text: string };

@@ -4,7 +4,7 @@
  * it. The writing actions and the commit of an import call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
  */
 import type { Call } from "../calls/action.ts";
-import { AppError } from "../values/errors.ts";
+import { AppError, type ErrorKind } from "../values/errors.ts";
 import { type EventName, type HookContext, HookError, type NamedHandler } from "../plans/hook.ts";
 import { ExactNumber, isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -97,6 +97,9 @@ function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
 }
 
 /** The handler's outcome, with its failure as the error that the client gets. */
+/** What a query of a handler may end with that says enough to the client. */
+const passedOn: ReadonlySet<ErrorKind> = new Set(["unavailable", "rejectedByDatabase"]);
+
 async function attempt<T>(
   { deadlineAtMs, log }: Handled,
   { name }: NamedHandler,
@@ -116,7 +119,7 @@ async function attempt<T>(
         ...(errors && { errors }),
       });
     }
-    if (error instanceof AppError && error.kind === "unavailable") throw error;
+    if (error instanceof AppError && passedOn.has(error.kind)) throw error;
     throw new AppError("internal", `The handler ${name} failed`, { cause: error });
   } finally {
     clearTimeout(watch);

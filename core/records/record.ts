@@ -71,9 +71,14 @@ export function newKey(
 
 /** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
 export const mustSendKey = (key: Column): boolean =>
-  columnTypes[key.type].takesNewId
-    ? !accept(key, "00000000-0000-4000-8000-000000000000").ok
-    : key.generated !== "identity" && !key.hasDefault;
+  !takesNewId(key) &&
+  key.generated !== "identity" &&
+  !key.hasDefault &&
+  key.isFilledByTrigger !== true;
+
+/** Whether the service makes the key, as a UUID. */
+const takesNewId = (key: Column): boolean =>
+  columnTypes[key.type].takesNewId && accept(key, "00000000-0000-4000-8000-000000000000").ok;
 
 /** What create needs; unlike the other writes it can do without a key. */
 export interface InsertingPlan {

@@ -42,6 +42,10 @@ export const booleanType: TypeDefinition = {
   isJoined: true,
   hasText: false,
   hasMembers: false,
+  wordsOf: new Map([
+    [true, ["true", "1"]],
+    [false, ["false", "0"]],
+  ]),
   findsRows: true,
 
   isText: false,

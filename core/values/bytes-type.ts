@@ -37,6 +37,7 @@ export const bytesType: TypeDefinition = {
   isJoined: false,
   hasText: false,
   hasMembers: false,
+  wordsOf: null,
   findsRows: false,
 
   isText: false,

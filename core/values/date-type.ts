@@ -42,6 +42,7 @@ export const dateType: TypeDefinition = {
   isJoined: true,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

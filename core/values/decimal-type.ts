@@ -55,6 +55,7 @@ export const decimalType: TypeDefinition = {
   isJoined: true,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

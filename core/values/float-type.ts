@@ -50,6 +50,7 @@ export const floatType: TypeDefinition = {
   isJoined: true,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

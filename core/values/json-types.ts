@@ -40,6 +40,7 @@ export const jsonType: TypeDefinition = {
   isJoined: false,
   hasText: false,
   hasMembers: true,
+  wordsOf: null,
   findsRows: false,
 
   isText: false,

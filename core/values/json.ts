@@ -109,3 +109,30 @@ function parts(text: string): { digits: string; exponent: number } | null {
   const exponent = Number(match[4] ?? 0) - fraction.length + (all.length - digits.length);
   return { digits: digits === "" ? "" : `${match[1]}${digits}`, exponent };
 }
+
+/**
+ * Where a JSON value holds a text, or a member's name, that is not valid Unicode: `lines[0].note`, or `A name in lines[0]`. Null where
+ * every text is valid. `path` is the place of the value itself; empty for a request's body.
+ */
+export function illFormedPlace(value: unknown, path = ""): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : path;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const place = illFormedPlace(item, `${path}[${index}]`);
+      if (place !== null) return place;
+    }
+    return null;
+  }
+  if (!isObject(value) || value instanceof ExactNumber) return null;
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return path === "" ? "A name" : `A name in ${path}`;
+    const place = illFormedPlace(member, memberPath(path, name));
+    if (place !== null) return place;
+  }
+  return null;
+}
+
+function memberPath(path: string, name: string): string {
+  if (!/^\w+$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === "" ? name : `${path}.${name}`;
+}

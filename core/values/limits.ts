@@ -221,6 +221,8 @@ export const limits = {
   importMarkedRowsMax: 1_000,
   /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
   importHandlersMs: 15_000,
+  /** Runs of rows with one outcome that import-status lists of a preview. */
+  importOutcomesMax: 10_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
@@ -231,6 +233,11 @@ export const limits = {
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
+  unreadBodyMs: 2_000,
+  unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
+  farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

@@ -42,6 +42,7 @@ export const otherType: TypeDefinition = {
   isJoined: false,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

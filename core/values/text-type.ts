@@ -46,6 +46,7 @@ export const textType: TypeDefinition = {
   isJoined: true,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: true,

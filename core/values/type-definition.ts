@@ -103,6 +103,8 @@ export interface TypeDefinition {
   readonly hasText: boolean;
   /** Its values hold others: patterns and searches are refused. */
   readonly hasMembers: boolean;
+  /** Where values have no text: the words, in lower case, by which a grid's searches find each value; null = they are not found. */
+  readonly wordsOf: ReadonlyMap<Scalar, readonly string[]> | null;
   /** An import can find rows by it. */
   readonly findsRows: boolean;
 

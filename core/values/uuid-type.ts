@@ -41,6 +41,7 @@ export const uuidType: TypeDefinition = {
   isJoined: true,
   hasText: true,
   hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

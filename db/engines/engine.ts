@@ -60,6 +60,12 @@ export interface Failure {
     | "tooLong"
     | "outOfRange"
     | "badValue"
+    /** The row and another one may not be there together (an exclusion constraint). */
+    | "excluded"
+    /** A value was sent for a column whose values the database alone makes. */
+    | "generated"
+    /** A trigger or procedure of the operator's own refused; `message` is what it says. */
+    | "rejected"
     /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
     | "conflict"
     /** The server stopped the statement: it took too long. */
@@ -70,6 +76,10 @@ export interface Failure {
   readonly columns?: readonly string[];
   /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;
+  /** The place of the parameter that the server could not read, counted from 0. */
+  readonly parameter?: number;
+  /** The operator's own words, of `rejected` alone. */
+  readonly message?: string;
 }
 
 export interface EngineOptions {

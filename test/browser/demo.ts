@@ -24,8 +24,8 @@ const shownUrl = "http://localhost:3000";
 const pageTimeoutMs = 5000;
 
 export interface Visit {
-  /** Of DataTables; 3 where the page has none. */
-  readonly version?: 2 | 3;
+  /** Of DataTables, 1 for 1.13; 3 where the page has none. */
+  readonly version?: 1 | 2 | 3;
   /** A file of `pages/`. */
   readonly page: string;
   /** Texts of the page, and what stands in their place for this visit. */

@@ -1,6 +1,6 @@
 /**
- * Serves the pages of `pages/` from an origin of their own: `/3/grid.html` with DataTables 3, `/2/grid.html` the same page with
- * DataTables 2. What a page loads from `lib/` comes from the packages that `programs/` has. `demo.ts` starts it.
+ * Serves the pages of `pages/` from an origin of their own: `/3/grid.html` with DataTables 3, `/2/grid.html` and `/1/grid.html` the
+ * same page with DataTables 2 and 1.13. What a page loads from `lib/` comes from the packages that `programs/` has. `demo.ts` starts it.
  */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -27,14 +27,14 @@ const types: Record<string, string> = {
 export async function servePages(edit: (html: string) => string): Promise<PageServer> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://localhost");
-    const [, version = "", path = ""] = /^\/([23])\/([\w./-]+)$/.exec(url.pathname) ?? [];
+    const [, version = "", path = ""] = /^\/([123])\/([\w@./-]+)$/.exec(url.pathname) ?? [];
     // The browser asks for it by itself.
     if (url.pathname === "/favicon.ico") return void response.writeHead(204).end();
     if (path.startsWith("lib/")) return sendFile(response, libraryFile(version, path.slice(4)));
     const page = join(import.meta.dirname, "pages", path);
     if (!existsSync(page) || !path.endsWith(".html")) return void response.writeHead(404).end();
     const html = changed(readFileSync(page, "utf8"), url.searchParams.get("change"));
-    send(response, ".html", edit(version === "2" ? withJquery(html) : html));
+    send(response, ".html", edit(forVersion(version, html)));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -47,13 +47,21 @@ export async function servePages(edit: (html: string) => string): Promise<PageSe
   };
 }
 
-/** DataTables 3 needs no jQuery; 2 does, before itself. */
-function withJquery(html: string): string {
+/** What docs/grids.md says to change in a page for an older DataTables. */
+function forVersion(version: string, html: string): string {
+  if (version === "3") return html;
   const library = '<script src="lib/datatables.net/js/';
-  return html.replace(
-    library,
-    `<script src="lib/jquery/dist/jquery.min.js"></script>\n    ${library}`,
-  );
+  const jquery = '<script src="lib/jquery/dist/jquery.min.js"></script>';
+  const page = html.replace(library, `${jquery}\n    ${library}`);
+  if (version === "2") return page;
+  return page
+    .replace(
+      "datatables.net-dt/css/dataTables.dataTables",
+      "datatables.net-dt/css/jquery.dataTables",
+    )
+    .replace("datatables.net/js/dataTables", "datatables.net/js/jquery.dataTables")
+    .replace('layout: { top1: "searchBuilder" }', 'dom: "Qlfrtip"')
+    .replace(/layout: \{ top1: \{ (searchPanes: \{.*\}) \} \}/, 'dom: "Plfrtip", $1');
 }
 
 function changed(html: string, change: string | null): string {
@@ -64,7 +72,7 @@ function changed(html: string, change: string | null): string {
   }, html);
 }
 
-/** Libraries that come in two versions are aliases in `@dt2` and `@dt3`. */
+/** Libraries that come in several versions are aliases in `@dt1`, `@dt2` and `@dt3`. */
 function libraryFile(version: string, path: string): string | undefined {
   const modules = join(programs, "node_modules");
   return [join(modules, `@dt${version}`, path), join(modules, path)].find((file) =>

@@ -82,6 +82,9 @@ describe("fractions of a second", () => {
     ["clock", "=", "08:15:00.250", [1]],
     ["clock", ">", "08:15:00.25", [3]],
     ["clock", "LIKE", "%.25", [1]],
+    ["moment", "LIKE", "%.123456Z", [1]],
+    ["moment", "LIKE", "%.123Z", [3]],
+    ["moment", "BETWEEN", ["2026-01-31T10:00:00.123001Z", micro], [1]],
   ])("find what was shown: %s %s %j", async (key, operator, value, ids) => {
     expect(await found(key, operator, value)).toEqual(ids);
   });

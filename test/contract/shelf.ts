@@ -62,6 +62,8 @@ export const shelfOptions: FixtureOptions = {
     shelf: over(),
     panes: over({ searchPanes: ["grade", "qty", "ready"] }),
     lists: over({ searchBuilder: ["grade", "price"], columnControl: ["grade", "made"] }),
+    labels: over(inEachList(["name", "note"])),
+    words: over({ search: "words" }),
     clamped: over({ rowId: true, length: "clamp" }),
     inline: over({ errorMode: "inline", searchPanes: ["grade"] }),
     nested: {
@@ -71,6 +73,11 @@ export const shelfOptions: FixtureOptions = {
   },
   project: { cache: { enabled: false } },
 };
+
+/** The lists of all three extensions with the same fields. */
+function inEachList(fields: readonly string[]): object {
+  return { searchPanes: fields, searchBuilder: fields, columnControl: fields };
+}
 
 function over(datatables?: object): object {
   return {

@@ -1,7 +1,8 @@
 /**
- * A service for two tenants, `a` and `b`, a caller sees the rows of its tenant in every table that has the column.
- * Requests say in headers who sends them.
+ * A service for two tenants, `a` and `b`: a caller sees the rows of its tenant in every table that has the column. Requests say who sends them
+ * in headers of the test's own, or with real credentials.
  */
+import { createHash } from "node:crypto";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -28,12 +29,38 @@ const callers: Callers = {
 
 const operator: Caller = { kind: "key", id: "operator", roles: ["operator"], claims: {} };
 
-/** Nobody comes with this key: callers say who they are in headers of their own. */
-const auth = { apiKeys: [{ id: "unused", sha256: "0".repeat(64), roles: [] }] };
+/** What a caller with this id sends. */
+export const keyOf = (id: string): string => `the key of ${id}`;
+export const tokenSecret = "a secret of at least thirty-two bytes";
+
+const keyFor = (id: string, roles: readonly string[], claims = {}) => ({
+  id,
+  sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
+  roles,
+  claims,
+});
+
+const auth = {
+  apiKeys: [
+    keyFor("key-a", ["clerk"], { tenant: "a" }),
+    keyFor("key-b", ["clerk"], { tenant: "b" }),
+    keyFor("operator", ["operator"]),
+    keyFor("visitor", ["visitor"]),
+    keyFor("stranger", ["nothing"]),
+  ],
+  jwt: { secret: tokenSecret },
+  anonymous: { roles: ["guest"] },
+};
 
 /** What every endpoint says of roles. */
 const rules = {
-  access: { operator: "*", clerk: [] as string[], "clerk without title": [] as string[] },
+  access: {
+    operator: "*",
+    // Everybody's rows, but no administrator.
+    visitor: [] as string[],
+    clerk: [] as string[],
+    "clerk without title": [] as string[],
+  },
   rowScope: {
     clerk: { tenant: "{{claims.tenant}}" },
     "clerk without title": { tenant: "{{claims.tenant}}" },
@@ -103,13 +130,13 @@ const withRules = <Payload extends { action: Readonly<Record<string, boolean | u
   return {
     ...payload,
     ...rules,
-    access: { ...rules.access, clerk: own, "clerk without title": own },
+    access: { ...rules.access, clerk: own, visitor: own, "clerk without title": own },
     ...(hidesTitle && { hiddenFields: { "clerk without title": ["title"] } }),
   };
 };
 
-/** `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
-export function openTenants(): Promise<Fixture> {
+/** `byHeader`: the test's headers say who calls, and not credentials. `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
+export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
   const { masterDetail: _details, ...rest } = orders;
   const {
     "create-composite": _c,
@@ -118,7 +145,7 @@ export function openTenants(): Promise<Fixture> {
     ...single
   } = action;
   return openFixture({
-    callers,
+    ...(byHeader && { callers }),
     tables: [
       {
         name: "accounts",

@@ -576,7 +576,7 @@ describe("failures", () => {
       { kind: "check", constraint: "positive" },
     ],
     [`insert into "children" (parent, size) values (1, 40000)`, { kind: "outOfRange" }],
-    [`insert into "children" (id, parent) values (1, 1)`, { kind: "badValue" }],
+    [`insert into "children" (id, parent) values (1, 1)`, { kind: "generated" }],
     [`select 'x'::int`, { kind: "badValue" }],
     [`select '{}'::json = '{}'::json`, { kind: "badValue" }],
     [`select * from no_such_table`, { kind: "unknown" }],
@@ -644,13 +644,13 @@ describe("the catalog", () => {
       { name: "pair", columns: ["s", "plain"] },
       { name: "sole", columns: ["price"] },
     ]);
-    expect(table.foreignKeys).toEqual([
+    expect(table.foreignKeys).toMatchObject([
       { name: "link_fk", columns: ["link"], referencedTable: 'other.Odd "name' },
     ]);
   });
 
   test.each([
-    ["id", { generated: "identity", hasDefault: true, nullable: false, type: "integer" }],
+    ["id", { generated: "computed", hasDefault: true, nullable: false, type: "integer" }],
     ["s", { generated: "identity", hasDefault: true }],
     ["total", { generated: "computed", type: "decimal", precision: null, scale: null }],
     ["price", { generated: "none", hasDefault: true, nullable: false, precision: 8, scale: 2 }],
@@ -659,6 +659,15 @@ describe("the catalog", () => {
   ])("tells of column %s", async (name, expected) => {
     const table = (await engine.table(own, null, "kinds"))!;
     expect(table.columns.get(name)).toMatchObject(expected);
+  });
+
+  test("tells of texts whose own = may find another text, for those who compare exactly", async () => {
+    await rows(
+      "create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    );
+    await rows("create table cased (plain text, folded text collate any_case)");
+    const { columns } = (await engine.table(own, null, "cased"))!;
+    expect([...columns.values()].map(({ isLoose = false }) => isLoose)).toEqual([false, true]);
   });
 
   test("takes views, other schemas and odd names, and knows no others", async () => {

@@ -6,6 +6,7 @@
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import type { ConfigFiles } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { type Bindings, environmentOf, type Lasting } from "./bindings.ts";
 import { type Installation, readInstallation, Refusal } from "./installation.ts";
 import { createConsoleLog } from "./console-log.ts";
@@ -63,8 +64,9 @@ function serve(installation: Installation, request: Request) {
       const { projects, pingRedis } = await opening;
       await seeDatabases(projectsFor(asked, projects), installation);
       const { configs, settings, log } = installation;
-      const { bodyLimitBytes } = settings;
-      const app = appOver(projects, { configs, bodyLimitBytes, pingRedis, log });
+      const { bodyTimeoutMs } = limits;
+      const parts = { configs, settings, bodyTimeoutMs, checkHost: null, pingRedis, log };
+      const app = appOver(projects, parts);
       return withLength(await app.fetch(asked));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);

@@ -8,7 +8,7 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect, RawRow } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { isSortedWhole, marks, sortedPart } from "./marks.ts";
@@ -24,7 +24,6 @@ export function createDialect(decimals: Decimals): Dialect {
     placeholder: () => "?",
     param,
     ...valuesOf(valueForms, decimals),
-    exactText: (text) => sql`cast(convert(${text} using utf8mb4) as binary)`,
     like,
     aggregate,
     estimate: {
@@ -117,10 +116,16 @@ function param(column: Column, placeholder: SQL): SQL {
 function like(
   text: SQL,
   pattern: SQL,
-  { column, ignoreCase, ascii }: { column: Column; ignoreCase: boolean; ascii: boolean },
+  {
+    column,
+    ignoreCase,
+    ignoreAccents,
+    ascii,
+  }: { column: Column; ignoreCase: boolean; ignoreAccents: boolean; ascii: boolean },
 ): SQL {
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
   if (!ignoreCase) return matches(text, pattern);
+  if (ignoreAccents) return matches(loose(text), loose(pattern));
   // The first test lets through too much (accents) and is quick; the second then looks at few rows.
   const isOwn = ascii && column.ignoresCase === true;
   const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
@@ -143,7 +148,8 @@ const columnText = (column: Column, name: SQL): SQL =>
 const loose = (text: SQL): SQL =>
   sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant) return now;
   const digits = Math.min(column.fractionDigits, 3);
   // Cut here: MySQL would round, and so name a moment to come.

@@ -41,9 +41,9 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
-    table: readTable,
-    names: readNames,
     // The pool lends what `connect` made.
+    table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
+    names: readNames,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,
     computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),

@@ -22,7 +22,7 @@ import {
   type ValueForms,
 } from "../value-forms.ts";
 import { geometries, labelsOf } from "./column.ts";
-import { wholeNumber } from "./parameters.ts";
+import { decimalDigits, wholeNumber } from "./parameters.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as char)`;
 
@@ -53,6 +53,7 @@ export const valueForms: ValueForms = {
   },
   decimal: {
     ...plain,
+    bind: (_column, value) => decimalDigits(String(value)),
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
     textOf: ({ scale }, name) =>
       scale === 0
@@ -75,7 +76,7 @@ export const valueForms: ValueForms = {
     ...plain,
     bind: (_column, value) => value === true,
     decoder: () => (raw) =>
-      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(raw),
+      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
     textOf: null,
   },
   date: {

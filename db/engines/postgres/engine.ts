@@ -5,9 +5,10 @@
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
-import { createConnector, type PostgresConnection } from "./connection.ts";
+import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
+import type { PostgresConnection } from "./session.ts";
 
 /**
  * `url`: postgres: or postgresql:, with all that postgres.js takes in one (several hosts, `sslmode`, settings of the session).

@@ -7,11 +7,13 @@ import { dirname, resolve } from "node:path";
 import Database from "better-sqlite3";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
-import { outputsOf, queryColumns, readNames, readTable } from "./catalog.ts";
+import { outputsOf, readNames, readTable } from "./catalog.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { registerFunctions } from "./functions.ts";
+import { describeQuery } from "./query-columns.ts";
+import { createStoredForms, type StoredForms } from "./stored-forms.ts";
 
 /** Another process may be at the file just then. */
 const openTimeoutMs = 2_000;
@@ -23,22 +25,28 @@ export const open: OpenEngine = async (url, { decimals }) => {
   const isMemory = path === ":memory:";
   const databases = new WeakMap<Connection, Database.Database>();
   let memory: Database.Database | undefined;
+  const latest: Partial<Record<"read" | "write", Database.Database>> = {};
+  // Our own writes come from the one writer, so what changed under it is another program's.
+  const forms = createStoredForms(
+    () => memory ?? [latest.write, latest.read].find((database) => database?.open) ?? null,
+  );
 
   function connectFile(role: "read" | "write"): Connection {
     mkdirSync(dirname(path), { recursive: true });
-    const database = openDatabase(path);
+    const database = openDatabase(path, forms);
+    latest[role] = database;
     if (role === "read") database.pragma("query_only = on");
     return keep(
       database,
-      createConnection(database, () => closeDatabase(database)),
+      createConnection(database, { release: () => closeDatabase(database), forms }),
     );
   }
 
   /** The data live in the one connection to them, so it outlives whoever uses it. */
   function connectMemory(): Connection {
-    const database = (memory ??= openDatabase(path));
+    const database = (memory ??= openDatabase(path, forms));
     const undo = (): void => void (database.inTransaction && database.exec("rollback"));
-    return keep(database, createConnection(database, undo));
+    return keep(database, createConnection(database, { release: undo, forms }));
   }
 
   function keep(database: Database.Database, connection: Connection): Connection {
@@ -49,7 +57,7 @@ export const open: OpenEngine = async (url, { decimals }) => {
   const engine: Engine = {
     name: "sqlite",
     ...standardTexts,
-    dialect: createDialect(decimals),
+    dialect: createDialect(decimals, forms),
     singleWriter: !isMemory,
     ...(isMemory ? { connectionsMax: 1 } : {}),
     connect: async (role) => (isMemory ? connectMemory() : connectFile(role)),
@@ -63,9 +71,13 @@ export const open: OpenEngine = async (url, { decimals }) => {
         "create table if not exists rowgate_requests (request_id varchar(64) not null primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamp not null, answer text, unique (started_at, request_id))",
     },
     failure,
-    table: readTable,
+    table: (connection, schema, name) =>
+      readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
-    query: async (connection, text) => queryColumns(prepareQuery(databases.get(connection)!, text)),
+    async query(connection, text) {
+      const database = databases.get(connection)!;
+      return describeQuery(prepareQuery(database, text), { database, forms, select: text, text });
+    },
     outputs: outputsOf,
   };
   return engine;
@@ -79,14 +91,14 @@ function pathOf(url: string): string {
   return path === ":memory:" ? path : resolve(path);
 }
 
-function openDatabase(path: string): Database.Database {
+function openDatabase(path: string, forms: StoredForms): Database.Database {
   const database = new Database(path, { timeout: openTimeoutMs });
   try {
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = on");
     database.pragma(`busy_timeout = ${busyTimeoutMs}`);
-    registerFunctions(database);
+    registerFunctions(database, forms);
     return database;
   } catch (error) {
     database.close();
@@ -104,10 +116,7 @@ function closeDatabase(database: Database.Database): void {
 }
 
 /** The columns of a query that is prepared and not run. It must be one SELECT, alone and as a subquery. */
-function prepareQuery(
-  database: Database.Database,
-  text: string,
-): { name: string; type: string | null }[] {
+function prepareQuery(database: Database.Database, text: string): Database.ColumnDefinition[] {
   const statement = database.prepare(text);
   if (!statement.reader || !statement.readonly) throw new Error("The query is not a SELECT");
   database.prepare(`select * from (\n${text}\n) as "source"`);
