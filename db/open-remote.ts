@@ -27,6 +27,8 @@ export interface OpenOptions {
   /** Whether clients see what the operator's triggers say; absent: they do. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** As of `EngineOptions`. */
+  readonly isOnlyLookedAt?: boolean;
   readonly openTls?: OpenTlsSocket;
 }
 

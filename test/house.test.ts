@@ -60,7 +60,10 @@ const folders: Record<string, Folder> = {
     project: ["core", "jobs"],
     packages: ["bullmq", "ioredis", "aws4fetch", "exceljs", "node:"],
   },
-  "app/http": { project: ["core", "app/http"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  "app/http": {
+    project: ["core", "app/http"],
+    packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
+  },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
   "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },

@@ -28,6 +28,7 @@ export const errorTable: Readonly<Record<ErrorKind, { status: number; error: str
   payloadTooLarge: { status: 413, error: "Payload too large" },
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
   expectationFailed: { status: 417, error: "Expectation failed" },
+  tooManyRequests: { status: 429, error: "Too many requests" },
   headersTooLarge: { status: 431, error: "Request header fields too large" },
   clientClosed: { status: 499, error: "Client closed request" },
   lockNotTaken: { status: 500, error: "Internal server error" },

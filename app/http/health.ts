@@ -8,6 +8,7 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
+import { addressOf } from "./client-address.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isLoopback } from "./guard.ts";
@@ -21,12 +22,6 @@ export interface HealthDeps {
   readonly metricsToken: string | null;
   /** Whether proxies stand before the service: then the address of a caller is theirs. */
   readonly isBehindProxy: boolean;
-}
-
-/** What an entry knows of a request beside itself. */
-export interface Peer {
-  /** The address of the other end of the connection. */
-  readonly address: string | undefined;
 }
 
 /** A probe should hear of a silent database sooner than a client does. */
@@ -72,7 +67,7 @@ async function isOperator(
 ): Promise<boolean> {
   const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
-  const { address } = (c.env as Partial<Peer> | undefined) ?? {};
-  if (address === undefined || isBehindProxy || !isLoopback(address)) return false;
+  const address = addressOf(c);
+  if (address === null || isBehindProxy || !isLoopback(address)) return false;
   return forwarding.every((name) => c.req.header(name) === undefined);
 }

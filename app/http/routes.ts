@@ -4,6 +4,8 @@ import type { Method } from "../../core/calls/action.ts";
 import { findProject, findRoute, perform, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { notFound } from "../../core/values/errors.ts";
+import { shareOf } from "../../core/plans/caller.ts";
+import { addressOf } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
@@ -45,6 +47,7 @@ export function callAction(deps: RouteDeps): Handle {
       if (!upload) body = await payloadOf(c, { bytesMax, timeoutMs, takesForm });
       const request = {
         caller,
+        share: shareOf(caller, addressOf(c)),
         method: c.req.method as Method,
         body,
         upload,

@@ -6,8 +6,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import type { Peer } from "../http/health.ts";
-import { type Listening, listening } from "./listening.ts";
+import { clientAt } from "../http/client-address.ts";
+import { listenError, type Listening, listening } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
 /** The part of Bun's API that is used. */
@@ -26,7 +26,7 @@ interface Bun {
     readonly maxRequestBodySize: number;
     /** True: errors are shown to the client. */
     readonly development: boolean;
-    fetch(request: Request): Promise<Response>;
+    fetch(request: Request, server: BunServer): Promise<Response>;
   }): BunServer;
 }
 declare const Bun: Bun;
@@ -38,16 +38,16 @@ export async function listen(service: Service): Promise<Listening> {
   // From the first byte of a request to its answer.
   const requestTimeoutMs = bodyTimeoutMs + uploadReadMs;
   let isStopping = false;
-  const server = Bun.serve({
+  const server = serve({
     hostname: host,
     port,
     idleTimeout: Math.ceil(requestTimeoutMs / 1000),
     // The service has limits of its own, for each kind of body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    async fetch(request) {
-      const peer: Peer = { address: server.requestIP(request)?.address };
-      const response = await answer(service, request, { peer, timeoutMs: requestTimeoutMs });
+    async fetch(request, own) {
+      const address = own.requestIP(request)?.address ?? null;
+      const response = await answer(service, request, { address, timeoutMs: requestTimeoutMs });
       if (isStopping) response.headers.set("Connection", "close");
       return response;
     },
@@ -64,17 +64,31 @@ export async function listen(service: Service): Promise<Listening> {
   });
 }
 
+function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    throw listenError(error, { host: options.hostname, port: options.port });
+  }
+}
+
+interface Asking {
+  /** Of the client. */
+  readonly address: string | null;
+  readonly timeoutMs: number;
+}
+
 async function answer(
   { app, refuse }: Service,
   asked: Request,
-  { peer, timeoutMs }: { peer: Peer; timeoutMs: number },
+  { address, timeoutMs }: Asking,
 ): Promise<Response> {
   // HTTP/1.0 without Host: how some load balancers ask after health.
   const request = asked.url.startsWith("/")
     ? new Request(`http://localhost${asked.url}`, asked)
     : asked;
-  if (request.method === "GET") return app.fetch(request, peer);
-  const response = await withTimeout(Promise.resolve(app.fetch(request, peer)), {
+  if (request.method === "GET") return app.fetch(request, clientAt(address));
+  const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
     timeoutMs,
     onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long")),
   });

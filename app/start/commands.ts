@@ -86,11 +86,7 @@ async function check(): Promise<void> {
     importComponent: importFrom(configDir),
   });
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const project of unreachable) {
-    process.stderr.write(
-      `${project}: the database does not answer, so its tables could not be looked at\n`,
-    );
-  }
+  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
@@ -101,9 +97,10 @@ async function makeKey(args: readonly string[]): Promise<void> {
   process.stdout.write(newApiKey(args));
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read. */
-function example({ projects }: Service, url: string): string {
+/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
+    if (!isUp(project.name)) continue;
     const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
     if (!readable) continue;
     const path = `${url}/api/${project.name}/${readable.name}/read`;

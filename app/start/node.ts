@@ -8,8 +8,8 @@ import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 import { getRequestListener } from "@hono/node-server";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Peer } from "../http/health.ts";
-import { type Listening, listening } from "./listening.ts";
+import { clientAt } from "../http/client-address.ts";
+import { listenError, type Listening, listening } from "./listening.ts";
 import { answerParserErrors } from "./parser-errors.ts";
 import { withRestDropped } from "./unread-body.ts";
 import type { Service } from "./wire.ts";
@@ -35,7 +35,7 @@ export async function listen(service: Service): Promise<Listening> {
     if (headers.host === undefined && httpVersion === "1.1") return service.refuse(noHost());
     if (!isAsSent(request.url, url))
       return service.refuse(notFound("There is nothing at this path"));
-    return service.app.fetch(request, { address: socket.remoteAddress } satisfies Peer);
+    return service.app.fetch(request, clientAt(socket.remoteAddress ?? null));
   }
 
   async function answer(request: Request, { incoming }: Exchanged): Promise<Response> {
@@ -75,7 +75,7 @@ export async function listen(service: Service): Promise<Listening> {
   answerParserErrors(server, service.refuse);
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenError(error, service.settings)));
     server.listen(port, host);
   });
   const address = server.address();

@@ -71,6 +71,8 @@ export async function lookAt(
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
+    // Without endpoints nothing else would ask the database.
+    if (config.endpoints.length === 0) await catalog.names();
     const { entities, faults, notices } = await compileProject(config, catalog, {
       importComponent,
     });

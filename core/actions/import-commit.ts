@@ -16,7 +16,7 @@ export const importCommit = defineAction<ImportPlan>({
   group: "import",
   requires: ["key", "inserts", "transactions", "auditColumns", "jobs"],
   headers: ["Idempotency-Key"],
-  errors: ["invalidJobState"],
+  errors: ["invalidJobState", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,

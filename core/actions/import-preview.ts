@@ -13,7 +13,7 @@ export const importPreview = defineAction<ImportPlan>({
   methods: ["POST"],
   group: "import",
   requires: ["jobs"],
-  errors: [],
+  errors: ["tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,

@@ -6,6 +6,7 @@
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, invalidPayload, notFound } from "../values/errors.ts";
+import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
 import type {
@@ -23,6 +24,8 @@ import type { NewId } from "../values/clock.ts";
 export interface Owner {
   readonly endpoint: string;
   readonly caller: Caller;
+  /** As `shareOf` names it. */
+  readonly share: string;
   /** True: the jobs and uploads of others count as the caller's own. */
   readonly reachesAllJobs: boolean;
 }
@@ -30,13 +33,15 @@ export interface Owner {
 interface OwnCall {
   readonly entity: Pick<Entity, "name">;
   readonly caller: Caller;
+  readonly share: string;
   readonly reachesAllJobs: boolean;
 }
 
 /** The owner of what a call starts. */
-export const ownerOf = ({ entity, caller, reachesAllJobs }: OwnCall): Owner => ({
+export const ownerOf = ({ entity, caller, share, reachesAllJobs }: OwnCall): Owner => ({
   endpoint: entity.name,
   caller,
+  share,
   reachesAllJobs,
 });
 
@@ -47,7 +52,7 @@ export interface ProjectJobs {
   readonly fileTtlSeconds: number;
   /**
    * Starts a job. `id` names the job that a repeated request means too; absent: a new one.
-   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, and `unavailable`.
+   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, `tooManyRequests`, and `unavailable`.
    */
   start(
     kind: JobKind,
@@ -104,11 +109,17 @@ export function createProjectJobs(
     files,
     workbooks,
     fileTtlSeconds,
-    async start(kind, { endpoint, caller }, { request, id = `${kind}-${newId()}` }) {
+    async start(
+      kind,
+      { endpoint, caller, share: shareName },
+      { request, id = `${kind}-${newId()}` },
+    ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
         throw new AppError("payloadTooLarge", "The request is too large for a job");
       const kept = caller.kind === "nobody" ? null : caller;
-      const job = { id, kind, project: name, endpoint, caller: kept, request, keptSeconds };
+      // Not the name itself: it may hold an address, and the job is kept.
+      const share = hashOf(shareName);
+      const job = { id, kind, project: name, endpoint, caller: kept, share, request, keptSeconds };
       const dated: Job = { ...job, createdAtMs: nowMs() };
       await queue.add(dated);
       return dated;

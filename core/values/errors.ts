@@ -47,6 +47,8 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** The caller has as many locks or waiting jobs as it may have. */
+  | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
   /** A trigger or procedure of the operator's own database refused. */

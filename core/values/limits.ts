@@ -86,8 +86,10 @@ export const limits = {
   lockNamesMax: 500,
   /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
   lockReserveMs: 1_000,
-  /** Locks that are kept in memory; beyond them nothing gets a lock. */
+  /** Locks of lock/acquire that are kept in memory for a project, and as many of running requests; beyond them nothing gets a lock. */
   lockMemoryMax: 100_000,
+  /** Those of lock/acquire that one caller may hold in a project at the same time. */
+  lockCallerMax: 10_000,
   /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
   lockSettleMs: 3_000,
   /** Characters of an Idempotency-Key. */
@@ -103,6 +105,11 @@ export const limits = {
   idempotencySweepMax: 100,
   /** Characters of what one job is asked to do, as JSON. */
   jobRequestLengthMax: 262_144,
+  /** Jobs of a project that may wait at the same time, and those of one caller among them. */
+  jobsWaitingMax: 1_000,
+  jobsWaitingCallerMax: 200,
+  /** At a limit, a process asks a server of jobs this often which of its own have begun. */
+  jobsWaitingLookMs: 1_000,
   /** Jobs that one process runs at the same time. */
   jobsAtOnce: 2,
   /** Runs of a job that fails for reasons that may pass, the first included. */

@@ -207,7 +207,9 @@ describe("connecting", () => {
 
   test("needs a URL that can be read, and does not repeat its password", async () => {
     const error = await errorOf(open("postgres://me:secret@host:port/x", options));
-    expect(error).toMatchObject({ message: "The URL of the PostgreSQL database cannot be read" });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^The URL of the PostgreSQL database cannot be read; /),
+    });
     expect(inspect(error)).not.toContain("secret");
   });
 

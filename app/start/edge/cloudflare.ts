@@ -12,6 +12,7 @@ import { type Installation, readInstallation, Refusal } from "./installation.ts"
 import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
 import { openRequestParts } from "./request-parts.ts";
+import { clientAt } from "../../http/client-address.ts";
 import { appOver } from "../open-project.ts";
 
 export interface FetchHandlerOptions {
@@ -67,7 +68,7 @@ function serve(installation: Installation, request: Request) {
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, pingRedis, log };
       const app = appOver(projects, parts);
-      return withLength(await app.fetch(asked));
+      return withLength(await app.fetch(asked, clientAt(asked.headers.get("CF-Connecting-IP"))));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
       else installation.log.error({ err: error }, "The projects could not be opened");

@@ -9,6 +9,8 @@ import { limits } from "../../../core/values/limits.ts";
 import type { EngineOptions } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
+import { unreadableUrl } from "../database-address.ts";
+import type { PostgresPlace } from "./connect-fault.ts";
 import {
   type Address,
   lostError,
@@ -17,6 +19,12 @@ import {
   PostgresSession,
 } from "./session.ts";
 
+export interface Connector {
+  connect(): Promise<PostgresConnection>;
+  /** The last host of the URL, whose error `connect` rejects with. */
+  readonly place: PostgresPlace;
+}
+
 /**
  * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
  * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest. Throws at once for a URL that cannot be read.
@@ -24,8 +32,8 @@ import {
 export function createConnector(
   url: string,
   { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
-): () => Promise<PostgresConnection> {
-  const { host, port, path, ssl } = readUrl(url);
+): Connector {
+  const { host, port, path, ssl, user, database } = readUrl(url);
   const timeoutMs = limits.connectTimeoutMs / host.length;
   const addresses = host.map((name, index): Address => {
     return {
@@ -36,18 +44,22 @@ export function createConnector(
       statementTimeoutMs,
       timeoutMs,
       openTls: ssl ? (openTls ?? null) : null,
+      needsTls: Boolean(ssl) && ssl !== "prefer",
     };
   });
-  return async () => {
-    let last: unknown;
-    for (const address of addresses) {
-      try {
-        return await openAt(address);
-      } catch (error) {
-        last = error;
+  return {
+    place: { host: path || host.at(-1)!, port: port.at(-1)!, user, database },
+    async connect() {
+      let last: unknown;
+      for (const address of addresses) {
+        try {
+          return await openAt(address);
+        } catch (error) {
+          last = error;
+        }
       }
-    }
-    throw last;
+      throw last;
+    },
   };
 }
 
@@ -56,8 +68,7 @@ function readUrl(url: string) {
   try {
     return postgres(url, optionsFor(0)).options;
   } catch {
-    // Without a cause: the parser's error holds the URL, and that the password.
-    throw new Error("The URL of the PostgreSQL database cannot be read");
+    throw unreadableUrl("PostgreSQL");
   }
 }
 
@@ -70,6 +81,9 @@ async function openAt(address: Address): Promise<PostgresConnection> {
   );
 }
 
+const tlsRefused = (): Error =>
+  lostError("ERR_TLS_REFUSED", "The database has no TLS, and its URL asks for it");
+
 /** Asks the server for TLS and begins it, so that the driver gets a socket that is secure already. */
 async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
   const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
@@ -81,7 +95,7 @@ async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Prom
   const [answer] = (await once(socket, "data")) as [Buffer];
   if (String(answer) !== "S") {
     socket.destroy();
-    throw lostError("CONNECTION_CLOSED", "The database has no TLS, and its URL asks for it");
+    throw tlsRefused();
   }
   await socket.upgrade();
   return socket;
@@ -97,6 +111,11 @@ async function openOver(
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
+  // The driver would begin TLS all the same, and tell only that the server then closed the connection.
+  if (address.needsTls && !address.openTls)
+    socket.once("data", (first: Buffer) => {
+      if (String(first) === "N") session.cut(tlsRefused());
+    });
   const timer = setTimeout(() => {
     const error = lostError(
       "CONNECT_TIMEOUT",

@@ -35,6 +35,8 @@ export interface Address {
   readonly timeoutMs: number;
   /** Null: the driver sees to TLS, where the URL asks for it. */
   readonly openTls: OpenTlsSocket | null;
+  /** Without TLS there is no session. */
+  readonly needsTls: boolean;
 }
 
 type Client = postgres.Sql;
