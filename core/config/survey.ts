@@ -46,6 +46,8 @@ export interface Survey {
   ): Promise<readonly Column[] | null>;
   /** As of the catalog. */
   computes(computation: Computation): boolean;
+  /** As of the catalog. */
+  readonly answersStoredRows: boolean;
   /** The SQL itself, read from its file when it names one; not shown to the database. */
   queryText(sql: string, path: Path): string | null;
   /** Null, and a fault, when there is no such column; `of` is what lacks it. */
@@ -123,6 +125,7 @@ export function openSurvey(
     },
 
     computes: (computation) => catalog.computes(computation),
+    answersStoredRows: catalog.answersStoredRows,
 
     parameterQuery: (texts, parameter, path) =>
       columnsOf(catalog.parameterQuery(texts, parameter), path),
@@ -187,6 +190,7 @@ export function remembering(catalog: Catalog): Catalog {
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
     computes: (computation) => catalog.computes(computation),
+    answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
   };
 }

@@ -194,7 +194,7 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
       const keepsParts = form.fractionDigits > 0;
       const nextMs = keepsParts && latestMs >= nowMs ? latestMs + 1 : nowMs;
       const iso = new Date(nextMs).toISOString();
-      const kept = iso.slice(20, 20 + form.fractionDigits).padEnd(3, "0");
+      const kept = iso.slice(20, -1).slice(0, form.fractionDigits).padEnd(3, "0");
       return form.bind(`${iso.slice(0, 20)}${kept}Z`);
     },
     touch() {
