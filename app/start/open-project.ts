@@ -68,6 +68,7 @@ export type Look =
       readonly routes: Routes;
       readonly notices: readonly string[];
       readonly risks: readonly Risk[];
+      readonly remarks: readonly string[];
     }
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
@@ -87,12 +88,12 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would ask the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faults, notices, risks } = await compileProject(config, catalog, {
+    const { entities, faults, notices, risks, remarks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
     const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices, risks };
+    return { routes: bindProject(entities, ruling), notices, risks, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

@@ -205,6 +205,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const telling: Telling = {
     notice: (notice) => void notices.push(notice),
     risk: (risk) => void risks.push(risk),
+    remark: (remark) => void notices.push(remark),
   };
   const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -270,11 +271,14 @@ async function openProject(
 interface Telling {
   notice(notice: string): void;
   risk(risk: Risk): void;
+  /** For somebody who asks. */
+  remark(remark: string): void;
 }
 
 const toLog = ({ name: project }: ProjectConfig, log: Logger): Telling => ({
   notice: (notice) => log.warn({ project }, notice),
   risk: (risk) => log.warn({ project }, riskText(risk)),
+  remark: () => undefined,
 });
 
 /** Why the project is not served yet. */
@@ -309,6 +313,7 @@ async function compileOnce(
   }
   for (const notice of look.notices) tell.notice(notice);
   for (const risk of look.risks) tell.risk(risk);
+  for (const remark of look.remarks) tell.remark(remark);
   project.routes = look.routes;
   return { faults: [], trouble: null };
 }

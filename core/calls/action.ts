@@ -120,6 +120,8 @@ export type ActionGroup = "workflow" | "export" | "import" | "lock";
 export type Requirement =
   /** A table to write to, and the key that names one of its records. */
   | "key"
+  /** A table to write to; without a key, a database that answers what it stored. */
+  | "table"
   /** The database inserts, updates or deletes rows of that table. */
   | "inserts"
   | "updates"

@@ -10,6 +10,7 @@ import type { GridPlan, RequestSettings } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -53,7 +54,7 @@ export function parseGrid(
   const panes = parsePanes(body, plan);
   return {
     draw: parseDraw(body),
-    start: parseStart(body, offsetMax),
+    start: parseStart(body, plan, offsetMax),
     length: parseLength(body, plan),
     count: asPayload(() => parseCountMode(body["count"])),
     filter: allOf(rest, selectionOf(panes)),
@@ -69,9 +70,11 @@ export function parseDraw(body: Sent): number {
   return wholeParameter(body, "draw", { min, max, otherwise: 0 });
 }
 
-function parseStart(body: Sent, offsetMax: number): number {
-  const max = Number.MAX_SAFE_INTEGER;
+function parseStart(body: Sent, plan: GridPlan, offsetMax: number): number {
+  const { MAX_SAFE_INTEGER: max } = Number;
   const start = wholeParameter(body, "start", { min: 0, max, otherwise: 0 });
+  const fault = start > 0 ? onlyPage(plan) : null;
+  if (fault) throw invalidPayload(fault.message);
   if (start <= offsetMax) return start;
   throw invalidPayload(
     `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
@@ -88,17 +91,16 @@ function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   return length === -1 ? limits.gridLengthMax : Math.min(length, limits.gridLengthMax);
 }
 
-/** `sort_columns`, then the library's `order`, then the key; the first mention of a column decides. */
+/** `sort_columns`, then the library's `order`, then what makes it total; the first mention of a column decides. */
 function sortOf(body: Sent, plan: GridPlan, sent: readonly SentColumn[]): Sort[] {
   const first = asPayload(() =>
-    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns, null),
+    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns),
   );
   const sort = new Map<Column, Sort>();
-  const last: readonly Sort[] = plan.key ? [{ column: plan.key, direction: "asc" }] : [];
-  for (const term of [...first, ...orderOf(body["order"], plan, sent), ...last]) {
+  for (const term of [...first, ...orderOf(body["order"], plan, sent)]) {
     if (!sort.has(term.column)) sort.set(term.column, term);
   }
-  return [...sort.values()];
+  return orderedBy([...sort.values()], plan);
 }
 
 /** `[{column: index, dir}]`; the index is one of `columns` where these were sent, else a position in the source. */
