@@ -41,7 +41,7 @@ export const otherType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -47,6 +47,8 @@ export function createDialect(decimals: Decimals): Dialect {
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     exact,
+    comparand: (column, term) => (isCheckedText(column) ? wholeJson(term) : term),
+    holds: (_column, name, value) => sql`json_contains(${name}, ${value})`,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -111,6 +113,12 @@ function param(column: Column, placeholder: SQL): SQL {
     ? sql`cast(${placeholder} as json)`
     : marks.param(column, placeholder);
 }
+
+/** MariaDB keeps JSON as a text that it checks; MySQL has a type whose values it compares itself. */
+const isCheckedText = ({ type, native }: Column): boolean => type === "json" && native !== "json";
+
+/** One text for all ways to write a value. */
+const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary)`;
 
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
 function like(
