@@ -45,6 +45,8 @@ export interface CompiledProject {
   readonly faults: readonly Fault[];
   /** What the operator should know, and what stops nothing. */
   readonly notices: readonly string[];
+  /** What is worth knowing to someone who asks. */
+  readonly remarks: readonly string[];
 }
 
 export interface CompileOptions {
@@ -81,6 +83,7 @@ export async function compileProject(
       ...compiled.flatMap(({ survey }) => survey.faults),
     ]),
     notices,
+    remarks: compiled.flatMap(({ survey }) => survey.remarks),
   };
 }
 

@@ -29,9 +29,12 @@ export interface Survey {
   readonly jobs: ProjectConfig["jobs"];
   readonly faults: Fault[];
   readonly notices: string[];
+  readonly remarks: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
   /** Something that the operator should know and that stops nothing. */
   notice(message: string): void;
+  /** Something that only `rowgate check` prints. */
+  remark(message: string): void;
   /** Null, and a fault, when the database has no such table. */
   table(name: string, path: Path): Promise<Table | null>;
   /** As of the catalog: no fault where there is none. */
@@ -81,8 +84,10 @@ export function openSurvey(
     jobs: config.jobs,
     faults: [],
     notices: [],
+    remarks: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),
     notice: (message) => void survey.notices.push(`${config.name}/${endpoint.name}: ${message}`),
+    remark: (message) => void survey.remarks.push(`${config.name}/${endpoint.name}: ${message}`),
 
     findTable: (name) => catalog.table(name),
 

@@ -84,6 +84,8 @@ export interface StoredIn {
   readonly id: string;
   /** What the operator should know of the form, behind "holds"; null = it is the usual one. */
   readonly note: string | null;
+  /** False: the column has several forms, and no index helps to compare them. */
+  readonly isUniform: boolean;
 }
 
 /** A column that no table has, for what a statement computes: without any limit but those given. */

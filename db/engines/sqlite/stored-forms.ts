@@ -50,7 +50,7 @@ export const formTypeOf = (type: ColumnType): FormType | null =>
   Object.hasOwn(families, type) ? (type as FormType) : null;
 
 /** What an expression gives may have any form. */
-export const computedForm: StoredIn = { id: "computed", note: null };
+export const computedForm: StoredIn = { id: "computed", note: null, isUniform: true };
 
 /** A column to be looked at: its place, type, and default as SQL. */
 export interface Looked extends Place {
@@ -142,9 +142,10 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
     generation++;
   }
 
-  const storedIn = (id: string, { isUsual, words }: StoredForm): StoredIn => ({
+  const storedIn = (id: string, { isUsual, isUniform, words }: StoredForm): StoredIn => ({
     id,
     note: isUsual ? null : words,
+    isUniform,
   });
 
   const forms: StoredForms = {
