@@ -277,5 +277,6 @@ function writePlan(
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
     readBack: reading !== null && reading.property !== "tableName" && reading.columns.has(key.name),
+    namesRecords: true,
   };
 }

@@ -100,6 +100,8 @@ export interface WritePlan {
   readonly cascades: readonly Cascade[];
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
+  /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
+  readonly namesRecords: boolean;
 }
 
 /** What the reading actions need. */
