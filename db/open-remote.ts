@@ -24,7 +24,11 @@ export interface OpenOptions {
   readonly statementTimeoutMs: number;
   /** How decimals and 64-bit integers are shown. */
   readonly decimals: "number" | "string";
+  /** Whether clients see what the operator's triggers say; absent: they do. */
+  readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** As of `EngineOptions`. */
+  readonly isOnlyLookedAt?: boolean;
   readonly openTls?: OpenTlsSocket;
 }
 

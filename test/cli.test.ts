@@ -1,7 +1,11 @@
 /** The command line as a person meets it: what it prints, and the exit code that scripts look at. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDemo } from "../configs/demo/create.ts";
 import { type Outcome, runAside } from "./run-aside.ts";
@@ -39,6 +43,7 @@ test("check passes the demo project and says how many endpoints it has", async (
 });
 
 test("check shows the faults of all files at once, with file, path and hint, and exits with 1", async () => {
+  await writeFile(join(folder, "empty.db"), "");
   const CONFIG_DIR = await config({
     "project.json": { database: { url: `sqlite:${join(folder, "empty.db")}`, pol: 3 } },
     "orders.json": { action: { raed: true }, tableName: "orders" },
@@ -53,15 +58,87 @@ test("check shows the faults of all files at once, with file, path and hint, and
   expect(stderr).toContain("shop/broken.json");
 });
 
-test("check names a project whose database does not answer, and exits with 1", async () => {
+test("check says in which forms a SQLite database stores dates", async () => {
+  const path = join(folder, "shop.db");
+  const database = new Database(path);
+  database.exec(`CREATE TABLE orders (id TEXT PRIMARY KEY, ordered_at DATETIME, paid_at DATETIME, sent DATE);
+    INSERT INTO orders VALUES ('a', 1767225600000, '2026-01-01T00:00:00Z', '2026-01-01'), ('b', 1767312000000, 1767312000000, '2026-01-02')`);
+  database.close();
   const CONFIG_DIR = await config({
-    "project.json": { database: { url: "postgres://nobody@127.0.0.1:1/none" } },
+    "project.json": { database: { url: `sqlite:${path}` } },
     "orders.json": { action: { read: true }, tableName: "orders" },
   });
-  const { status, stderr } = await rowgate(["check"], { CONFIG_DIR });
-  expect(status).toBe(1);
-  expect(stderr).toContain("shop: the database does not answer");
+  const { status, stdout } = await rowgate(["check"], { CONFIG_DIR });
+  expect(status).toBe(0);
+  expect(stdout).toContain(
+    "Note: shop/orders: the stored values: ordered_at holds whole milliseconds since 1970; paid_at holds different forms, so that it is compared by value, without an index\n",
+  );
 });
+
+test.each([
+  ["PostgreSQL", "postgres://app:a#b@localhost/shop"],
+  ["MySQL or MariaDB", "mysql://app:a#b@localhost/shop"],
+  ["MySQL or MariaDB", "mysql://app:a%b@localhost/shop"],
+])("check and serve name project and file of a %s address that cannot be read", async (...of) => {
+  const [database, url] = of;
+  const CONFIG_DIR = await config({ "project.json": { database: { url } } });
+  for (const command of ["check", "serve"]) {
+    const { status, stderr } = await rowgate([command], { CONFIG_DIR, PORT: "0" });
+    expect([status, stderr]).toEqual([
+      1,
+      `shop (shop/project.json): The URL of the ${database} database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23\n`,
+    ]);
+  }
+});
+
+test("serve says in one sentence that its port is taken", async () => {
+  await writeFile(join(folder, "shop.db"), "");
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${join(folder, "shop.db")}` } },
+  });
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { status, stderr } = await rowgate(["serve"], {
+    CONFIG_DIR,
+    PORT: String(port),
+    LOG_LEVEL: "fatal",
+  });
+  other.close();
+  expect([status, stderr]).toEqual([
+    1,
+    `Port ${port} of 127.0.0.1 is taken by another program; end it, or set PORT to another port\n`,
+  ]);
+});
+
+test.each([
+  ["in one file", "delete", false],
+  ["in WAL mode", "wal", false],
+  ["in WAL mode, with a log that was not written back", "wal", true],
+])("check changes nothing of a SQLite database %s", async (_title, mode, hasLog) => {
+  const [used, checked] = [join(folder, "used"), join(folder, "checked")];
+  await mkdir(used);
+  const database = new Database(join(used, "shop.db"));
+  database.pragma(`journal_mode = ${mode}`);
+  database.exec("create table orders (id integer primary key)");
+  if (!hasLog) database.close();
+  await cp(used, checked, { recursive: true });
+  database.close();
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${join(checked, "shop.db")}` } },
+    "orders.json": { action: { read: true }, tableName: "orders" },
+  });
+  const before = stored(checked);
+  const { status, stderr } = await rowgate(["check"], { CONFIG_DIR });
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stored(checked)).toEqual(before);
+});
+
+/** What the files of a folder hold; the index of a log holds nothing of its own. */
+const stored = (path: string) =>
+  readdirSync(path)
+    .filter((name) => !name.endsWith("-shm"))
+    .map((name) => [name, readFileSync(join(path, name), "base64")]);
 
 test.each([
   ["a folder that is not there", { CONFIG_DIR: "/nowhere/configs" }, "CONFIG_DIR=/nowhere/configs"],

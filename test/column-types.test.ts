@@ -11,6 +11,7 @@ import type { Dialect } from "../db/statements/dialect.ts";
 import { createDialect as createMysql } from "../db/engines/mysql/dialect.ts";
 import { createDialect as createPostgres } from "../db/engines/postgres/dialect.ts";
 import { createDialect as createSqlite } from "../db/engines/sqlite/dialect.ts";
+import { createStoredForms } from "../db/engines/sqlite/stored-forms.ts";
 import { column } from "./column.ts";
 import { takes } from "./json-schema.ts";
 import { rowsUnder } from "./page-tables.ts";
@@ -64,7 +65,10 @@ describe.each(types)("%s", (type) => {
 const dialects: Record<EngineName, Dialect> = {
   postgres: createPostgres("number", () => null),
   mysql: createMysql("number"),
-  sqlite: createSqlite("number"),
+  sqlite: createSqlite(
+    "number",
+    createStoredForms(() => null),
+  ),
 };
 
 describe.each(Object.keys(dialects) as EngineName[])("on %s", (name) => {

@@ -13,6 +13,7 @@ import type { Formula } from "../core/query/formula-tree.ts";
 import { createCompiler } from "../db/statements/compile.ts";
 import type { Dialect } from "../db/statements/dialect.ts";
 import { createDialect } from "../db/engines/sqlite/dialect.ts";
+import { createStoredForms } from "../db/engines/sqlite/stored-forms.ts";
 import { open as openMysql } from "../db/engines/mysql/engine.ts";
 import { open as openPostgres } from "../db/engines/postgres/engine.ts";
 import { column, columnsOf } from "./column.ts";
@@ -21,7 +22,10 @@ const options = { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" }
 const dialects: Readonly<Record<string, Dialect>> = {
   postgres: (await openPostgres("postgres://nobody@127.0.0.1:1/none", options)).dialect,
   mysql: (await openMysql("mysql://nobody@127.0.0.1:1/none", options)).dialect,
-  sqlite: createDialect("number"),
+  sqlite: createDialect(
+    "number",
+    createStoredForms(() => null),
+  ),
 };
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -151,7 +155,11 @@ const printed: readonly (readonly [string, Statement])[] = [
     "a page behind a cursor",
     selectPage(
       { ...select, where: compare(flag, "=", true), sort: byNames },
-      { list: { name: "p/e", sort: byNames, filter: null }, perPage: 10, after: ["tb", "tc"] },
+      {
+        list: { name: "p/e", sort: byNames, hasKey: true, filter: null },
+        perPage: 10,
+        after: ["tb", "tc"],
+      },
     ),
   ],
   [

@@ -1,6 +1,6 @@
 /** The envelope of every answer: success, message and data, or error and message, and always the time. */
 import type { Answer } from "../../core/calls/action.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { errorTable } from "./error-table.ts";
 
@@ -13,8 +13,15 @@ interface Asked {
 /** The ways to show credentials: a token, or an API key in a header of its own. */
 const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
 
-/** Seconds after which a client may try again when the service or its database is out of reach, or its request still runs. */
+/** Seconds after which a client may try again. */
 const retryAfterSeconds = "2";
+
+/** Failures that a later try may not meet: something is out of reach, the first request still runs, or the caller has too much under way. */
+const isPassing: ReadonlySet<ErrorKind> = new Set([
+  "unavailable",
+  "requestInProgress",
+  "tooManyRequests",
+]);
 
 export function answer(
   asked: Asked,
@@ -57,8 +64,7 @@ export function failureResponse(
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
-  if (known.kind === "unavailable" || known.kind === "requestInProgress")
-    headers["Retry-After"] = retryAfterSeconds;
+  if (isPassing.has(known.kind)) headers["Retry-After"] = retryAfterSeconds;
   return json(
     asked,
     isInline ? 200 : status,

@@ -10,13 +10,10 @@ import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { callAction, type RouteDeps } from "./routes.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {
-  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
-  readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
-}
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
 
 export function createApp(deps: Deps): Hono {
-  const app = new Hono();
+  const app = new Hono({ getPath });
   if (deps.corsOrigins.size > 0) {
     app.use("/api/:project/*", allowOrigins(deps.corsOrigins, deps.newId));
   }
@@ -30,6 +27,13 @@ export function createApp(deps: Deps): Hono {
     }),
   );
   return app;
+}
+
+/** The path as it was sent: Hono would decode percent signs first, and one thing would have many addresses. */
+function getPath({ url }: Request): string {
+  const start = url.indexOf("/", url.indexOf(":") + 3);
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
 function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): MiddlewareHandler {

@@ -3,11 +3,15 @@ import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
 import { findProject, findRoute, perform, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
+import { notFound } from "../../core/values/errors.ts";
+import { shareOf } from "../../core/plans/caller.ts";
+import { addressOf } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
+import { checkOrigin } from "./guard.ts";
 import { readUpload } from "./read-upload.ts";
 
 export interface RouteDeps {
@@ -15,11 +19,19 @@ export interface RouteDeps {
   readonly now: Clock;
   readonly newId: NewId;
   readonly bodyLimitBytes: number;
+  /** How long a client may take to send a body. */
+  readonly bodyTimeoutMs: number;
+  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
+  readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The handler of `/api/:project/:endpoint/:action` and, for `lock/acquire` and its like, with one segment more; whatever the method. */
-export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps): Handle {
+export function callAction(deps: RouteDeps): Handle {
+  const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
+  const { corsOrigins } = deps;
   return async (c, exchange) => {
+    // No name that a path holds needs one, and the parameters below have lost it.
+    if (c.req.path.includes("%")) throw notFound("There is nothing at this path");
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
     const found = findProject(projects, project);
@@ -29,11 +41,13 @@ export function callAction({ projects, now, newId, bodyLimitBytes }: RouteDeps):
     const handler = route.handlerFor(caller);
     let body: unknown;
     try {
+      if (c.req.method === "POST") checkOrigin(c.req.raw, corsOrigins.get(project) ?? []);
       const { takesForm, takesUpload } = route.action;
-      const upload = takesUpload ? await readUpload(c.req.raw) : null;
-      if (!upload) body = await payloadOf(c, { bytesMax: bodyLimitBytes, takesForm });
+      const upload = takesUpload ? await readUpload(c.req.raw, timeoutMs) : null;
+      if (!upload) body = await payloadOf(c, { bytesMax, timeoutMs, takesForm });
       const request = {
         caller,
+        share: shareOf(caller, addressOf(c)),
         method: c.req.method as Method,
         body,
         upload,

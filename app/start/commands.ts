@@ -3,6 +3,7 @@
  * 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { isLoopback } from "../http/guard.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
@@ -79,17 +80,14 @@ function stopOnSignal(stop: () => Promise<void>): void {
 async function check(): Promise<void> {
   const { checkConfig } = await import("./wire.ts");
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, endpoints } = await checkConfig({
+  const { faults, unreachable, notices, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
   });
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const project of unreachable) {
-    process.stderr.write(
-      `${project}: the database does not answer, so its tables could not be looked at\n`,
-    );
-  }
+  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
+  for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }
@@ -99,19 +97,16 @@ async function makeKey(args: readonly string[]): Promise<void> {
   process.stdout.write(newApiKey(args));
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read. */
-function example({ projects }: Service, url: string): string {
+/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
+    if (!isUp(project.name)) continue;
     const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
     if (!readable) continue;
     const path = `${url}/api/${project.name}/${readable.name}/read`;
     return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
   }
   return "";
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 /** The last words of a process that cannot go on; a moment is left for them to be written. */

@@ -87,10 +87,11 @@ async function openProject(
   config: ProjectConfig,
   { cache, importComponent, access }: ProjectParts,
 ): Promise<JobProject> {
-  const { url, pool } = config.database;
+  const { url, pool, triggerMessages } = config.database;
   const db = await openDb(url, {
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
     statementTimeoutMs: config.jobs.statementTimeoutMs,
+    triggerMessages,
     decimals: config.decimals,
   });
 

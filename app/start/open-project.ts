@@ -17,7 +17,9 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -52,7 +54,11 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
 
 /** What the database made of the configuration: routes, faults, or that it does not answer. */
 export type Look =
-  | { readonly routes: Routes; readonly notices: readonly string[] }
+  | {
+      readonly routes: Routes;
+      readonly notices: readonly string[];
+      readonly remarks: readonly string[];
+    }
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
 
@@ -69,12 +75,14 @@ export async function lookAt(
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
-    const { entities, faults, notices } = await compileProject(config, catalog, {
+    // Without endpoints nothing else would ask the database.
+    if (config.endpoints.length === 0) await catalog.names();
+    const { entities, faults, notices, remarks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
     const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices };
+    return { routes: bindProject(entities, ruling), notices, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
@@ -83,7 +91,10 @@ export async function lookAt(
 
 export interface AppParts {
   readonly configs: readonly ProjectConfig[];
-  readonly bodyLimitBytes: number;
+  readonly settings: Pick<Settings, "bodyLimitBytes" | "metricsToken" | "trustProxy">;
+  readonly bodyTimeoutMs: number;
+  /** Null: requests to every name are answered. */
+  readonly checkHost: CheckHost | null;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
@@ -92,13 +103,17 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, bodyLimitBytes, pingRedis, log }: AppParts,
+  { configs, settings, bodyTimeoutMs, checkHost, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,
-    bodyLimitBytes,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    metricsToken: settings.metricsToken,
+    isBehindProxy: settings.trustProxy > 0,
+    bodyTimeoutMs,
+    checkHost,
     corsOrigins: new Map(
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
-import type { Callers } from "../../core/callers/callers.ts";
+import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
@@ -13,7 +13,11 @@ import type { Project } from "../../core/dispatch.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
+import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
+import { createRefuse, type Refuse } from "../http/refuse.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Timeouts } from "./listening.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
@@ -30,13 +34,20 @@ export interface ServiceOptions {
   readonly importComponent?: ImportComponent;
   /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
+  /** Absent: those of `limits`. */
+  readonly timeouts?: Timeouts;
 }
 
 export interface Service {
   readonly app: Hono;
   readonly settings: Settings;
+  readonly timeouts: Timeouts;
+  /** For requests that the app cannot be asked about. */
+  readonly refuse: Refuse;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];
+  /** Whether the project of this name is served: its database was seen. */
+  isUp(name: string): boolean;
   /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
@@ -45,13 +56,13 @@ export interface Service {
   close(hooksUntilMs?: number): Promise<void>;
 }
 
-/** Everything that is wrong with the configuration, in one message. */
+/** Everything that is wrong with the configuration, in one message; `sentences` are about databases that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly Fault[];
 
-  constructor(faults: readonly Fault[]) {
-    super(formatFaults(faults));
+  constructor(faults: readonly Fault[], sentences: readonly string[] = []) {
+    super([...(faults.length > 0 ? [formatFaults(faults)] : []), ...sentences].join("\n"));
     this.faults = faults;
   }
 }
@@ -69,6 +80,7 @@ export async function openService({
   log: givenLog,
   importComponent,
   callers,
+  timeouts = limits,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -106,28 +118,50 @@ export async function openService({
   };
 
   const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
-  const found = [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))];
-  if (found.length > 0) {
+  const found = [...faults, ...looks.flatMap((look) => look.faults)];
+  const unusable = looks.flatMap(({ trouble }) => (trouble?.isLasting ? trouble.sentence : []));
+  if (found.length + unusable.length > 0) {
     await close();
-    throw new ConfigError(found);
+    throw new ConfigError(found, unusable);
   }
-  const late = opened.filter((_, at) => looks[at] === "unreachable");
-  const ready = Promise.all(late.map((one) => compileLater(one, log))).then(() => undefined);
+  const late = opened.flatMap((one, at) => {
+    const { trouble } = looks[at]!;
+    return trouble ? compileLater(one, trouble, log) : [];
+  });
+  const ready = Promise.all(late).then(() => undefined);
   // Whoever does not wait for it must not crash the process; the entries do wait.
   ready.catch(() => undefined);
 
-  const { bodyLimitBytes } = settings;
+  const { bodyTimeoutMs } = timeouts;
   const projects = opened.map(({ project }) => project);
-  app = appOver(projects, { configs, bodyLimitBytes, pingRedis: stores.ping, log });
+  const checkHost = hostCheckOf(settings, projects);
+  const parted = { configs, settings, bodyTimeoutMs, checkHost, pingRedis: stores.ping, log };
+  app = appOver(projects, parted);
   hooks.start();
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, now, newId, log });
-  return { app, settings, log, projects: configs, ready, stopJobs: jobs.stopRunning, close };
+  const deps = { now, newId, log };
+  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
+  const refuse = createRefuse(deps);
+  const isUp = (name: string) => projects.some((one) => one.name === name && one.routes !== null);
+  const { stopRunning: stopJobs } = jobs;
+  return { app, settings, timeouts, refuse, log, projects: configs, isUp, ready, stopJobs, close };
 }
 
-/** All faults of the files, and of what they say about databases; `unreachable` names projects whose database did not answer. */
+/** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */
+function hostCheckOf(
+  { host, allowedHosts }: Settings,
+  projects: readonly Project[],
+): CheckHost | null {
+  const isOpen = projects.some(({ callers }) => callers === openToAll);
+  const isExposed = isLoopback(host) && isOpen;
+  return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
+}
+
+/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
+  /** What the operator should know, and what stops nothing. */
+  notices: readonly string[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -139,15 +173,19 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   // Without projects nothing is opened.
   const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
   const hooks = await openHooks({ projects: [], settings, log });
-  const own = () => new Response(null, { status: 503 });
   const locks = stores.locks;
+  const own = () => new Response(null, { status: 503 });
   const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
-  const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
+  const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
+  const opened = await Promise.all(opening);
+  const notices: string[] = [];
+  const tell = (notice: string) => void notices.push(notice);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
-    faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
-    unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
+    faults: [...faults, ...looks.flatMap((look) => look.faults)],
+    notices,
+    unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }
@@ -168,6 +206,8 @@ interface ProjectParts {
   readonly own: OutboundOptions["own"];
   readonly callers: Callers | undefined;
   readonly log: Logger;
+  /** As `OpenOptions` has it. */
+  readonly isOnlyLookedAt?: boolean;
 }
 
 const digest = (text: string): string => hash("sha256", text);
@@ -176,13 +216,13 @@ const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, ...more }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url, pool, statementTimeoutMs } = config.database;
-  const db = await openDb(url, {
-    connectionsMax: pool,
-    statementTimeoutMs,
-    decimals: config.decimals,
+  const { url, pool: connectionsMax, statementTimeoutMs, triggerMessages } = config.database;
+  const { decimals } = config;
+  const options = { connectionsMax, statementTimeoutMs, triggerMessages, decimals, ...more };
+  const db = await openDb(url, options).catch((error: Error) => {
+    throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
   const project = assembleProject(config, {
@@ -193,42 +233,68 @@ async function openProject(
     outbound,
     background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
-    callers: callers ?? openCallers(config.auth, { digest, outbound, log }),
+    callers: callers ?? openCallers(config.auth, { digest, outbound, log: more.log }),
     digest,
   });
   return { config, project, importComponent, stop: new AbortController() };
 }
 
+/** Why the project is not served yet. */
+interface Trouble {
+  readonly sentence: string;
+  readonly isLasting: boolean;
+  readonly cause: unknown;
+}
+
+/** What a look at the project's database gave. */
+interface Outcome {
+  readonly faults: readonly Fault[];
+  /** Null: the database was seen. */
+  readonly trouble: Trouble | null;
+}
+
+/** `shop (shop/project.json)`. */
+const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${document.file})`;
+
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
-): Promise<readonly Fault[] | "unreachable"> {
+  tell?: (message: string) => void,
+): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
-  if ("faults" in look) return look.faults;
+  if ("faults" in look) return { faults: look.faults, trouble: null };
   if ("unreachable" in look) {
-    log.warn(
-      { project: config.name, err: look.unreachable },
-      "The database is not reachable; trying again",
-    );
-    return "unreachable";
+    const { reason, remedy, isLasting } = project.db.faultOf(look.unreachable);
+    const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
+    return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
-  for (const notice of look.notices) log.warn({ project: config.name }, notice);
+  for (const notice of look.notices)
+    if (tell) tell(notice);
+    else log.warn({ project: config.name }, notice);
+  for (const remark of look.remarks) tell?.(remark);
   project.routes = look.routes;
-  return [];
+  return { faults: [], trouble: null };
 }
 
-async function compileLater(one: OpenProject, log: Logger): Promise<void> {
+/** Looks until the database is there. Says once why it is not, and again when the reason is another one. */
+async function compileLater(one: OpenProject, first: Trouble, log: Logger): Promise<void> {
+  const { name: project } = one.config;
+  let trouble = first;
+  log.warn({ project }, `${trouble.sentence}; trying again until it answers`);
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
     const look = await compileOnce(one, log);
-    if (look === "unreachable") continue;
-    if (look.length > 0) throw new ConfigError(look);
-    log.info({ project: one.config.name }, "The database is reachable; the project is served");
-    return;
+    if (look.faults.length > 0) throw new ConfigError(look.faults);
+    if (look.trouble === null) break;
+    log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");
+    if (look.trouble.sentence !== trouble.sentence)
+      log.warn({ project }, `${look.trouble.sentence}; trying again until it answers`);
+    trouble = look.trouble;
   }
+  log.info({ project }, "The database is reachable; the project is served");
 }
 
 /** Ends early when the signal says so; keeps no process alive. */

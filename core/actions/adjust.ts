@@ -49,7 +49,7 @@ export const adjust = defineAction<AdjustNeeds>({
   summary: "Adds to numeric fields of one record, so that concurrent calls lose nothing.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key", "adjustConfig", "auditColumns"],
+  requires: ["key", "updates", "adjustConfig", "auditColumns"],
   headers: ["If-Match", "X-Lock-Token", "Idempotency-Key"],
   events: ["onBeforeAdjust", "onAfterAdjust"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],

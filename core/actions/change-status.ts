@@ -39,7 +39,7 @@ export const changeStatus = defineAction<WorkflowNeeds>({
   mode: "writes",
   methods: ["POST"],
   group: "workflow",
-  requires: ["key", "status", "transactions", "auditColumns"],
+  requires: ["key", "updates", "status", "transactions", "auditColumns"],
   headers: ["If-Match", "X-Lock-Token"],
   events: ["onBeforeWorkflow", "onAfterWorkflow"],
   errors: [

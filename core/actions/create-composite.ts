@@ -52,7 +52,7 @@ export const createComposite = defineAction<CompositeNeeds>({
   summary: "Stores a header with its details, all or nothing.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key", "masterDetail", "transactions"],
+  requires: ["key", "inserts", "masterDetail", "transactions"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],

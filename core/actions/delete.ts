@@ -20,7 +20,7 @@ export const deleteRecords = defineAction<RecordPlan>({
   summary: "Removes the records that match.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key"],
+  requires: ["key", "deletes"],
   headers: ["If-Match", "X-Lock-Token"],
   events: ["onBeforeDelete", "onAfterDelete"],
   errors: ["invalidParameter", "invalidField", "foreignKeyInUse"],

@@ -2,18 +2,19 @@
  * lookup: `{id, text}` pairs for drop-downs. GET searches while a person types (mode `dynamic`), POST gives a whole or
  * filtered list (mode `static`). Select2 talks to GET directly: it gets `results` and `pagination` in its own names.
  */
-import { type Call, defineAction } from "../calls/action.ts";
+import { type Call, defineAction, type Method } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";
 import type { LookupPlan } from "../plans/entity.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import { readWholeNumber } from "../lists/page.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
-import { characterCount } from "../values/text.ts";
-import { columnOf, comparand, parseEqualities, parseWhere, patternText } from "../query/where.ts";
+import { bodyFilter, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
+import { columnOf, comparand } from "../query/where.ts";
 import { lookupAnswerSchema, lookupBodySchema, lookupQuerySchema } from "../lists/lookup-schema.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -29,7 +30,8 @@ export const lookup = defineAction<LookupPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
-  input: (plan, { method }) => (method === "GET" ? lookupQuerySchema() : lookupBodySchema(plan)),
+  input: (plan, { method }) =>
+    method === "GET" ? lookupQuerySchema(plan) : lookupBodySchema(plan),
   answer: (plan, about) => ({ status: 200, schema: lookupAnswerSchema(plan, about) }),
 
   async run(call, plan) {
@@ -37,10 +39,11 @@ export const lookup = defineAction<LookupPlan>({
     const { entity, method, body, session, cache } = call;
     if (method === "GET") {
       const search = searchOf(body);
-      const items = await itemsOf(session, parseItems(body, plan, search));
+      const items = await itemsOf(session, parseItems(body, plan, { method, search }));
       return { status: 200, body: { ...items, search } };
     }
-    const request = parseItems(body, plan, null);
+    const search = lookupText(body["search"] ?? "", "search");
+    const request = parseItems(body, plan, { method, search });
     const keep = cache.keeping({ entity, kind: "lookup", dependsOn: plan.dependsOn });
     const rest = await keep(body, () => itemsOf(session, request));
     return { status: 200, body: {}, rest };
@@ -60,10 +63,17 @@ interface ItemsRequest {
   readonly isPaged: boolean;
 }
 
-/** `search` null: the body of a POST, which filters, sorts and selects. */
-function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsRequest {
-  const extra = search === null ? extraColumns(body["select"], plan.columns) : [];
+/** Both filter; the body of a POST also sorts and selects. */
+function parseItems(
+  body: Body,
+  plan: LookupPlan,
+  { method, search }: { method: Method; search: string },
+): ItemsRequest {
+  const isPost = method === "POST";
+  const extra = isPost ? extraColumns(body["select"], plan.columns) : [];
   const { page, size } = pageOf(body);
+  const fault = page > 1 ? onlyPage(plan) : null;
+  if (fault) throw fault;
   const isSelect2 = Object.hasOwn(body, "_type");
   return {
     select: {
@@ -72,11 +82,11 @@ function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsR
       columns: [...new Set([plan.id, plan.text, ...extra])],
       where: allOf(
         plan.scope,
-        search === null ? filterOf(body["where"], plan.columns) : null,
+        (isPost ? bodyFilter : queryFilter)(body["where"], plan.columns),
         idsOf(body["ids"], plan.id),
-        search ? { kind: "contains", column: plan.text, text: search } : null,
+        labelMatch(search, plan),
       ),
-      sort: search === null ? orderOf(body["sort_columns"], plan) : labelOrder(plan),
+      sort: isPost ? orderOf(body["sort_columns"], plan) : orderOf(null, plan),
       limit: size + 1,
       offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
       lock: false,
@@ -84,7 +94,7 @@ function parseItems(body: Body, plan: LookupPlan, search: string | null): ItemsR
     plan,
     size,
     extra,
-    tag: search === null ? body["selected_tag"] : undefined,
+    tag: isPost ? body["selected_tag"] : undefined,
     isSelect2,
     isPaged: isSelect2 || Object.hasOwn(body, "page"),
   };
@@ -118,20 +128,8 @@ function checkMode({ method, requestMode }: Call): void {
 function searchOf(query: Body): string {
   const [search = ""] = ["search", "q", "term"]
     .filter((name) => Object.hasOwn(query, name))
-    .map((name) => searchText(query[name], name));
+    .map((name) => lookupText(query[name], name));
   return search;
-}
-
-function searchText(value: unknown, name: string): string {
-  const text = patternText(value, name);
-  if (characterCount(text) <= limits.lookupSearchLengthMax) return text;
-  throw invalidParameter(`${name} must have at most ${limits.lookupSearchLengthMax} characters`);
-}
-
-/** read's tree, or `[{key, value}]`; an empty list filters nothing. */
-function filterOf(where: unknown, columns: Columns): Condition | null {
-  if (!Array.isArray(where)) return parseWhere(where, columns);
-  return where.length === 0 ? null : allOf(...parseEqualities(where, columns, false));
 }
 
 /** The rows whose labels a page wants for values that it has already: `ids=a,b`, or an array in a body. */
@@ -158,16 +156,14 @@ function extraColumns(select: unknown, columns: Columns): Column[] {
   return names.map((name) => columnOf(name as string, columns, "select"));
 }
 
-const labelOrder = ({ text, id }: LookupPlan): Sort[] =>
-  [...new Set([text, id])].map((column) => ({ column, direction: "asc" }));
-
-/** The client's order, else by label; always ended by the id, so that pages never overlap. */
+/** The client's order, else by label; always ended by the id, and by what makes it total. */
 function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
-  const sort = parseSort(sortColumns, plan.columns, null);
-  if (sort.length === 0) return labelOrder(plan);
-  return sort.some(({ column }) => column === plan.id)
-    ? sort
-    : [...sort, { column: plan.id, direction: "asc" }];
+  const { text, id } = plan;
+  const asked = parseSort(sortColumns, plan.columns);
+  const own: readonly Sort[] =
+    asked.length > 0 || text === id ? asked : [{ column: text, direction: "asc" }];
+  const isEnded = own.some(({ column }) => column === id);
+  return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
 /** Numbers of a query are texts of digits. */

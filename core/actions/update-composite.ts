@@ -67,7 +67,7 @@ export const updateComposite = defineAction<CompositeNeeds>({
   summary: "Changes a header and its details, all or nothing.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key", "masterDetail", "transactions"],
+  requires: ["key", "updates", "masterDetail", "transactions"],
   headers: ["If-Match", "X-Lock-Token"],
   events: ["onBeforeUpdate", "onAfterUpdate"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],

@@ -10,7 +10,7 @@ export const update = defineAction<RecordPlan>({
   summary: "Changes fields of one record.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key", "auditColumns"],
+  requires: ["key", "updates", "auditColumns"],
   headers: ["If-Match", "X-Lock-Token"],
   events: ["onBeforeUpdate", "onAfterUpdate"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],

@@ -13,6 +13,7 @@ import type {
   ExportPlan,
   GridPlan,
   ImportPlan,
+  InsertPlan,
   LookupPlan,
   ReadPlan,
   WorkflowPlan,
@@ -42,12 +43,14 @@ export function createViews(entity: Entity): Views {
 function viewOf(entity: Entity, rights: FieldRights): Entity {
   const seen = hiding(rights);
   const write = entity.write && writeView(entity.write, rights);
+  const insert = write ?? (entity.insert && writeView(entity.insert, rights));
   return {
     ...entity,
     // Answers that are kept for one view are no answers for another.
     definition: JSON.stringify([entity.definition, rights.key]),
     read: entity.read && readView(entity.read, seen),
     write,
+    insert,
     adjust: entity.adjust && adjustView(entity.adjust, rights),
     lookup: entity.lookup && lookupView(entity.lookup, seen),
     aggregate: entity.aggregate && aggregateView(entity.aggregate, seen, rights),
@@ -89,12 +92,15 @@ const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
   createdAt: seen.one(plan.createdAt),
 });
 
-const writeView = (plan: WritePlan, { hidden, readOnly }: FieldRights): WritePlan => ({
+const writeView = <Plan extends InsertPlan>(
+  plan: Plan,
+  { hidden, readOnly }: FieldRights,
+): Plan => ({
   ...plan,
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
   // Whether a record has a key would tell the key.
-  namesRecords: plan.namesRecords && !hidden.has(plan.key.name),
+  namesRecords: plan.namesRecords && (plan.key === null || !hidden.has(plan.key.name)),
 });
 
 /** Hidden names count in the details as well. Details show the key of their header, so there is no document without it. */

@@ -11,6 +11,7 @@ export const errorsOfEveryAction: readonly ErrorKind[] = [
   "forbidden",
   "notFound",
   "methodNotAllowed",
+  "requestTimeout",
   "payloadTooLarge",
   "unsupportedMediaType",
   "internal",
@@ -26,15 +27,18 @@ const errorsOfHeaders: Readonly<Record<RequestHeader, readonly ErrorKind[]>> = {
 
 /** `errors`: those of the action itself. */
 export function allErrors({
+  mode,
   errors,
   headers = [],
   events = [],
 }: {
+  mode: "reads" | "writes" | "starts a job";
   errors: readonly ErrorKind[];
   headers?: readonly RequestHeader[];
   events?: readonly EventName[];
 }): ReadonlySet<ErrorKind> {
   const ofHandlers: readonly ErrorKind[] = events.length > 0 ? ["rejectedByHook"] : [];
+  const ofTriggers: readonly ErrorKind[] = mode === "writes" ? ["rejectedByDatabase"] : [];
   const ofHeaders = headers.flatMap((name) => errorsOfHeaders[name]);
-  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofHandlers]);
+  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofTriggers, ...ofHandlers]);
 }

@@ -5,7 +5,7 @@
  */
 import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
-import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
 import type { AdjustField, AdjustPlan, AuditColumns } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
 import { allOf, sourceOf, type Condition } from "../query/statement.ts";
@@ -20,6 +20,8 @@ export interface Reading {
   readonly columns: Columns;
   /** How faults name it. */
   readonly label: string;
+  /** What the database refuses to do with it; of a query nothing is known. */
+  readonly refusals: readonly TableRefusal[];
   /** The property that chose it. */
   readonly property: "viewName" | "viewQuery" | "tableName";
 }
@@ -34,6 +36,7 @@ export async function readingOf(survey: Survey, table: Table | null): Promise<Re
       view && {
         source: sourceOf(view),
         columns: view.columns,
+        refusals: view.refusals ?? [],
         label: `the view ${viewName}`,
         property: "viewName",
       }
@@ -46,6 +49,7 @@ export async function readingOf(survey: Survey, table: Table | null): Promise<Re
       query && {
         source: source!,
         columns: query.columns,
+        refusals: [],
         label: "the viewQuery",
         property: "viewQuery",
       }
@@ -55,6 +59,7 @@ export async function readingOf(survey: Survey, table: Table | null): Promise<Re
     table && {
       source: sourceOf(table),
       columns: table.columns,
+      refusals: table.refusals ?? [],
       label: `the table ${table.name}`,
       property: "tableName",
     }

@@ -23,6 +23,12 @@ const database = z.strictObject({
   statementTimeoutMs: milliseconds
     .default(30_000)
     .describe("A statement that takes longer is stopped; 0 = never."),
+  triggerMessages: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether clients see the message of a trigger that refuses; false = a fixed sentence.",
+    ),
 });
 
 const cache = z.strictObject({

@@ -11,19 +11,30 @@ import type { Path } from "./faults.ts";
 import { messageNames, type Rule } from "./rule-schema.ts";
 import type { Survey } from "./survey.ts";
 
+/** What the rules are about. */
+export interface RuleSubject {
+  /** What is written. */
+  readonly columns: Columns;
+  /** What is read besides: a rule gives the type of such a column, and says nothing else. */
+  readonly read?: Columns;
+  /** What has the columns, for faults. */
+  readonly of: string;
+}
+
 /** The rules in the form that they are compiled from; every fault of every rule goes to the survey. */
 export function readRules(
   survey: Survey,
   written: readonly Rule[],
-  columns: Columns,
   path: Path,
-  of: string,
+  { columns, read = noColumns, of }: RuleSubject,
 ): FieldRule[] {
   const seen = new Set<string>();
   return written.map((one, index) => {
     const at = [...path, index];
     const rule = toFieldRule(one);
-    survey.column(rule.name, columns, [...at, "name"], of);
+    const readColumn = columns.has(rule.name) ? undefined : read.get(rule.name);
+    if (readColumn) checkReading(survey, { one, rule, column: readColumn }, at);
+    else survey.column(rule.name, columns, [...at, "name"], of);
     if (seen.has(rule.name)) survey.fault([...at, "name"], { expected: "one rule for each field" });
     seen.add(rule.name);
     for (const fault of ruleFaults(rule, columns)) {
@@ -36,6 +47,31 @@ export function readRules(
     }
     return rule;
   });
+}
+
+const noColumns: Columns = new Map();
+
+/** What a rule can say of a column that is only read. */
+const readingConstraints: ReadonlySet<string> = new Set(["precision", "scale"]);
+
+function checkReading(
+  survey: Survey,
+  { one, rule, column }: { one: Rule; rule: FieldRule; column: Column },
+  at: Path,
+): void {
+  for (const name of Object.keys(one.constraints)) {
+    if (readingConstraints.has(name)) continue;
+    survey.fault([...at, "constraints", name], {
+      found: `a constraint on ${rule.name}, which is only read`,
+      expected: "a type, precision or scale alone for a column that no table keeps",
+    });
+  }
+  const { type } = column;
+  if (rule.type === undefined || rule.type === type || column.ruleTypes?.includes(rule.type))
+    return;
+  survey.notice(
+    `fieldValidation: the database says that ${rule.name} is a ${type} column; the type ${rule.type} of its rule has no effect`,
+  );
 }
 
 type RulesSet = { -readonly [Name in RuleName]?: RuleValues[Name] };
@@ -72,6 +108,9 @@ export function refineColumns(columns: Columns, rules: readonly FieldRule[]): Co
   return new Map([...columns].map(([name, column]) => [name, refine(column, byName.get(name))]));
 }
 
+/** What every engine's integers hold. */
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
 function refine(column: Column, rule: FieldRule | undefined): Column {
   if (!rule) return column;
   const asked = rule.type ?? column.type;
@@ -82,9 +121,11 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
     return {
       ...column,
       type: asked,
+      isLoose: columnTypes[asked].isText,
       lengthMax: null,
       bytesMax: null,
-      range: null,
+      range: arithmetic?.isWhole ? int64 : null,
+      fractionDigits: columnTypes[asked].isInstant || asked === "time" ? 6 : 0,
       precision: arithmetic && (own?.digitsKept ?? null),
       scale: arithmetic && (rule.scale ?? null),
     };

@@ -159,7 +159,7 @@ export const importConfig = z.strictObject({
     .describe("Headings whose cells are names that stand for ids."),
 });
 
-const columnFormat = z.discriminatedUnion("type", [
+export const columnFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("date"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("number"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
@@ -187,6 +187,10 @@ const gridExtensions = z.strictObject({
     .enum(["reject", "clamp"])
     .default("reject")
     .describe("A length of -1, or above 1000: reject refuses it, clamp gives 1000 rows."),
+  search: z
+    .enum(["phrase", "words"])
+    .default("phrase")
+    .describe("words: searches find rows with every word of the text, in any order and column."),
   errorMode: z
     .enum(["status", "inline"])
     .default("status")
@@ -230,6 +234,14 @@ export const endpointSchema = z
           .min(1)
           .optional()
           .describe("Column of the label, or columns and quoted texts joined with ||."),
+        match: z
+          .enum(["contains", "prefix"])
+          .default("contains")
+          .describe("Which labels a search finds: contains its text, or begins with it (prefix)."),
+        accents: z
+          .enum(["respect", "ignore"])
+          .default("respect")
+          .describe("ignore: a search for Malaga finds Málaga."),
       })
       .optional()
       .describe("What lookup shows."),
@@ -270,6 +282,12 @@ export const endpointSchema = z
       .describe("What adjust may do."),
     importConfig: importConfig.optional().describe("How import recognises rows and names."),
     columnFormats: byColumn(columnFormat).optional().describe("How export writes columns."),
+    csvFormulas: z
+      .enum(["escape", "keep"])
+      .default("escape")
+      .describe(
+        "Texts in csv that a spreadsheet would run: escape puts an apostrophe in front, keep leaves them as they are.",
+      ),
     aggregateConfig: z
       .strictObject({
         joins: z

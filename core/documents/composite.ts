@@ -162,7 +162,8 @@ function foresee(
   errors: FieldErrors,
 ): void {
   const isUnknown = (one: Column): boolean =>
-    !values.has(one) && (one.hasDefault || one.generated !== "none");
+    !values.has(one) &&
+    (one.hasDefault || one.generated !== "none" || one.isFilledByTrigger === true);
   const { fromDigits } = arithmeticOf(column);
   if (operands.some(isUnknown)) {
     if (isDemanded(column)) values.set(column, fromDigits("0"));

@@ -38,6 +38,7 @@ const refusals: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "validationFailed",
   "duplicateEntry",
   "foreignKeyMissing",
+  "rejectedByDatabase",
 ]);
 
 export const isRefusal = (error: unknown): error is AppError =>

@@ -3,18 +3,24 @@
  * -> a Condition. The library sends both for every column on every draw, so an empty one is the rule.
  */
 import type { Column } from "../values/column.ts";
+import type { GridPlan } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { partsOf } from "../values/formats.ts";
-import { conditionOf, isSelected, matches, type Test } from "./criterion.ts";
-import { isBlank, membersOf, type Sent } from "./grid-parameters.ts";
+import { conditionOf, inColumnForm, isSelected, isTaken, type Test } from "./criterion.ts";
+import { isBlank, membersOf, searchText, type Sent } from "./grid-parameters.ts";
+import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
+import { matches } from "./text-match.ts";
 
 /** Null when nothing filters. What is no field, or not searchable, is passed over. Rejects with Invalid payload. */
-export function parseColumnControl(sent: readonly SentColumn[]): Condition | null {
+export function parseColumnControl(
+  sent: readonly SentColumn[],
+  { searchesWords }: GridPlan,
+): Condition | null {
   const conditions: Condition[] = [];
   let selected = 0;
   for (const { column, isSearchable, control } of sent) {
@@ -24,8 +30,7 @@ export function parseColumnControl(sent: readonly SentColumn[]): Condition | nul
     selected += list.length;
     if (selected > limits.gridSelectedMax)
       throw invalidPayload(`The lists of a grid take at most ${limits.gridSelectedMax} values`);
-    const search = searchOf(column, control["search"]);
-    if (search !== null) conditions.push(search);
+    conditions.push(...searchesOf(column, control["search"], searchesWords));
     if (list.length > 0) conditions.push(isSelected(column, list));
   }
   if (conditions.length > limits.gridTermsMax) {
@@ -34,11 +39,12 @@ export function parseColumnControl(sent: readonly SentColumn[]): Condition | nul
   return allOf(...conditions);
 }
 
-function searchOf(column: Column, search: unknown): Condition | null {
-  if (isBlank(search)) return null;
+/** More than one where each word of the text is searched for. */
+function searchesOf(column: Column, search: unknown, isWords: boolean): Condition[] {
+  if (isBlank(search)) return [];
   if (!isObject(search)) throw invalidPayload("The search of columnControl must be an object");
   const { value, logic, type, mask } = search;
-  if (isBlank(logic)) return null;
+  if (isBlank(logic)) return [];
   const tests = isBlank(type) ? logics.get("text") : logics.get(type as string);
   if (!tests) throw invalidPayload("The type of columnControl must be text, num or date");
   const test = tests.get(logic as string);
@@ -46,23 +52,39 @@ function searchOf(column: Column, search: unknown): Condition | null {
     const known = [...tests.keys()].join(", ");
     throw invalidPayload(`The logic of columnControl must be one of: ${known}`);
   }
-  if (type !== "date" || isBlank(mask) || isBlank(value)) return conditionOf(column, test, [value]);
-  return maskedOf(column, test, search);
+  if (test === "contains" && isWords) {
+    const text = searchText(value, "A value to search for");
+    return termsOf(text, [column], true).map(conditionOfTerm);
+  }
+  const isDate = type === "date" && !isBlank(value);
+  const condition = !isDate
+    ? conditionOf(column, test, [value])
+    : isBlank(mask)
+      ? dateOf(column, test, value)
+      : maskedOf(column, test, search);
+  return condition === null ? [] : [condition];
 }
+
+/** As in the browser, half a date is no search yet. */
+const dateOf = (column: Column, test: Test, value: unknown): Condition | null =>
+  test.endsWith("null") || isTaken(column, inColumnForm(column, value))
+    ? conditionOf(column, test, [value])
+    : null;
 
 /** A part of a date and time alone: the day, or the time of day. */
 function maskedOf(column: Column, test: Test, { value, mask }: Sent): Condition | null {
   if (mask !== "YYYY-MM-DD" && mask !== "hh:mm:ss")
     throw invalidPayload("The mask of columnControl must be YYYY-MM-DD or hh:mm:ss");
   const parts = partsOf(value);
-  if (mask === "YYYY-MM-DD") return conditionOf(column, test, [parts?.day ?? value]);
+  if (mask === "YYYY-MM-DD") return dateOf(column, test, parts?.day ?? value);
   const time = parts?.time ?? value;
   if (!columnTypes[column.type].isInstant || test.endsWith("null"))
-    return conditionOf(column, test, [time]);
-  if ((test !== "=" && test !== "!=") || typeof time !== "string" || !timeOfDay.test(time))
+    return dateOf(column, test, time);
+  if (test !== "=" && test !== "!=")
     throw invalidPayload(
-      `The time of day of "${column.name}" can be tested for equal and notEqual, as hh:mm:ss`,
+      `The time of day of "${column.name}" can be tested for equal and notEqual alone`,
     );
+  if (typeof time !== "string" || !timeOfDay.test(time)) return null;
   return matches(column, `%T${time}%`, test === "!=");
 }
 

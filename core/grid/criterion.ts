@@ -6,9 +6,12 @@
 import type { Column } from "../values/column.ts";
 import { isDate } from "../values/formats.ts";
 import type { Comparison, Condition } from "../query/statement.ts";
-import { comparand, parseWhere } from "../query/where.ts";
+import { comesAfter, isComparable, parseWhere } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { ExactNumber } from "../values/json.ts";
+import { invalidPayload } from "../values/errors.ts";
 import { asPayload, isBlank, searchText } from "./grid-parameters.ts";
+import { orMissing, textDiffers, textMatches, type TextTest } from "./text-match.ts";
 
 /** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */
 export type Test =
@@ -17,18 +20,13 @@ export type Test =
   | "!between"
   | "null"
   | "!null"
-  | "contains"
-  | "!contains"
-  | "starts"
-  | "!starts"
-  | "ends"
-  | "!ends"
-  | "same"
-  | "!same";
+  | TextTest
+  | `!${TextTest}`;
 
 /**
- * Null where a value that the test takes is missing: the library sends such tests while a person is still typing.
- * Rejects with Invalid payload when the column cannot take a value.
+ * Null where a value that the test takes is missing: the library sends such tests while a person is still typing. A value
+ * that the column cannot take (half a date) equals nothing, and is above and below nothing.
+ * Rejects with Invalid payload what is no text, number or truth value.
  */
 export function conditionOf(
   column: Column,
@@ -39,6 +37,13 @@ export function conditionOf(
     inColumnForm(column, sent[at]),
   );
   if (values.some(isBlank)) return null;
+  if (isTextTest(test)) {
+    const text = searchText(sent[0], "A value to search for");
+    const name = test.replace("!", "") as TextTest;
+    return (test.startsWith("!") ? textDiffers : textMatches)(column, name, text);
+  }
+  if (!values.every((one) => isTaken(column, one)))
+    return { kind: test.startsWith("!") ? "and" : "or", members: [] };
   const [value] = values;
   switch (test) {
     case "null":
@@ -48,7 +53,7 @@ export function conditionOf(
     case "=":
       return isEqual(column, value);
     case "!=":
-      return orNull(column, ...differs(column, value));
+      return orMissing(column, ...differs(column, value));
     case "<":
     case "<=":
     case ">":
@@ -60,29 +65,29 @@ export function conditionOf(
     }
     case "!between": {
       const [low, high] = inOrder(column, values);
-      return orNull(column, edge(column, "<", low), edge(column, ">", high));
+      return orMissing(column, edge(column, "<", low), edge(column, ">", high));
     }
-    default:
-      return matches(column, patternOf(test, sent[0]), test.startsWith("!"));
   }
+}
+
+/** Whether the column can be compared with the value, as `inColumnForm` gives it. Rejects like conditionOf. */
+export function isTaken(column: Column, value: unknown): boolean {
+  const isPlain = typeof value !== "object" || value instanceof ExactNumber;
+  if (!isPlain || (typeof value === "string" && !value.isWellFormed()))
+    throw invalidPayload("A value to compare with must be a number, or a text of valid Unicode");
+  return isComparable(column, value);
 }
 
 /** Whether the field has one of the values; an empty one stands for all fields without a value. Rejects like conditionOf. */
 export function isSelected(column: Column, values: readonly unknown[]): Condition {
-  const filled = values
-    .filter((value) => !isBlank(value))
-    .map((value) => inColumnForm(column, value));
+  const filled = values.filter((value) => !isBlank(value));
+  const taken = filled
+    .map((value) => inColumnForm(column, value))
+    .filter((value) => isTaken(column, value));
   const members: Condition[] = [];
-  if (filled.length > 0) members.push(inWhere(column, "IN", filled));
+  if (taken.length > 0) members.push(inWhere(column, "IN", taken));
   if (filled.length < values.length) members.push(isEmpty(column));
   return { kind: "or", members };
-}
-
-/** Whether what the field shows has this pattern of LIKE, whatever the case. */
-export function matches(column: Column, pattern: string, isNegated: boolean): Condition {
-  if (!columnTypes[column.type].hasText) return { kind: isNegated ? "and" : "or", members: [] };
-  const like: Condition = { kind: "like", column, pattern, negated: isNegated, ignoreCase: true };
-  return isNegated ? orNull(column, like) : like;
 }
 
 const valuesTaken = (test: Test): number =>
@@ -91,7 +96,7 @@ const valuesTaken = (test: Test): number =>
 /** No value is null, or a text without characters. */
 function isEmpty(column: Column): Condition {
   const isNull: Condition = { kind: "null", column, negated: false };
-  return hasEmptyText(column) ? orNull(column, inWhere(column, "=", "")) : isNull;
+  return hasEmptyText(column) ? orMissing(column, inWhere(column, "=", "")) : isNull;
 }
 
 const isFilled = (column: Column): Condition => {
@@ -104,11 +109,6 @@ const isFilled = (column: Column): Condition => {
 /** A label is never empty, and an engine may refuse to compare it with what is no label. */
 const hasEmptyText = ({ type, labels }: Column): boolean =>
   columnTypes[type].isText && labels === null;
-
-const orNull = (column: Column, ...others: readonly Condition[]): Condition => ({
-  kind: "or",
-  members: [{ kind: "null", column, negated: false }, ...others],
-});
 
 /** A condition in the words of read's `where`, which turns the value into the column's type. */
 function inWhere(column: Column, operator: string, value: unknown): Condition {
@@ -144,18 +144,15 @@ function dayAfter({ type }: Column, value: unknown): string | null {
 
 /** The smaller value first: the library takes them in either order, and sorts some of them as texts. */
 function inOrder(column: Column, [first, second]: readonly unknown[]): [unknown, unknown] {
-  const [a, b] = asPayload(() => [comparand(column, first), comparand(column, second)] as const);
-  return columnTypes[column.type].isAbove(a, b) ? [second, first] : [first, second];
+  return comesAfter(column, first, second) ? [second, first] : [first, second];
 }
 
 /** The value as its column's type takes it. */
-const inColumnForm = ({ type }: Column, value: unknown): unknown =>
+export const inColumnForm = ({ type }: Column, value: unknown): unknown =>
   typeof value === "string" ? columnTypes[type].fromFilter(value) : value;
 
-/** `%`, `_` and the backslash stand for themselves. */
-function patternOf(test: Test, value: unknown): string {
-  const text = searchText(value, "A value to search for").replace(/[\\%_]/g, "\\$&");
-  const isOpenBefore = test.endsWith("contains") || test.endsWith("ends");
-  const isOpenBehind = test.endsWith("contains") || test.endsWith("starts");
-  return `${isOpenBefore ? "%" : ""}${text}${isOpenBehind ? "%" : ""}`;
-}
+const isTextTest = (test: Test): test is TextTest | `!${TextTest}` => textTests.has(test);
+
+const textTests: ReadonlySet<string> = new Set(
+  ["contains", "starts", "ends", "same"].flatMap((name) => [name, `!${name}`]),
+);

@@ -5,7 +5,7 @@
  * the request that brings it.
  */
 import { type Column, derivedColumn } from "../values/column.ts";
-import { AppError, invalidParameter } from "../values/errors.ts";
+import { AppError, type ErrorKind, invalidParameter } from "../values/errors.ts";
 import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
@@ -20,6 +20,8 @@ export interface CursorList {
   readonly name: string;
   /** At least one term; the last one tells all rows apart. */
   readonly sort: readonly Sort[];
+  /** False: the sort ends with all that the records show. */
+  readonly hasKey: boolean;
   /** What the request filters by, without the operator's scope. */
   readonly filter: Condition | null;
 }
@@ -73,7 +75,9 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
   const [last, following] = places.slice(perPage - 1);
   if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
     throw invalidParameter(
-      "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page",
+      list.hasKey
+        ? "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page"
+        : "The page would end between two records that nothing tells apart; use another per_page, or page",
     );
   }
   return {
@@ -93,12 +97,15 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
 export function cursorFailure(error: unknown, { list, after }: CursorPage): unknown {
   if (!(error instanceof AppError) || after === null) return error;
   const isForeign = list.sort.some(({ column }) => columnTypes[column.type].isForeign);
-  const isRefused = error.kind === "validationFailed" || (isForeign && error.kind === "internal");
+  const isRefused = refusals.has(error.kind) || (isForeign && error.kind === "internal");
   if (!isRefused) return error;
   return new AppError("invalidParameter", "The cursor holds a value that no record can have", {
     cause: error,
   });
 }
+
+/** What the database's refusal of a value becomes. */
+const refusals: ReadonlySet<ErrorKind> = new Set(["validationFailed", "invalidParameter"]);
 
 const marks = new WeakMap<Column, Column>();
 

@@ -1,45 +1,75 @@
 /** Requests and answers of lookup as JSON Schemas of one entity. */
 import { columnTypes } from "../values/column-types.ts";
 import { comparedSchema } from "../values/schemas.ts";
+import type { Columns } from "../values/column.ts";
 import type { Entity, LookupPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { onlyPage } from "./order.ts";
 import { shownMembers } from "./shown-schema.ts";
-import { equalitiesSchema, nameSchema, whereSchema } from "./where-schema.ts";
+import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
-export function lookupQuerySchema(): JsonSchema {
+export function lookupQuerySchema(plan: LookupPlan): JsonSchema {
+  const { columns } = plan;
   const search: JsonSchema = { type: "string", maxLength: limits.lookupSearchLengthMax };
   return closedObject({
     search: { ...search, default: "" },
     q: { ...search, description: "Another name of search." },
     term: { ...search, description: "Another name of search." },
+    where: queryWhereSchema(columns),
     ids: { type: "string", description: "Ids with commas between them." },
-    page: pageSchema,
+    page: pageOf(plan),
     limit: limitSchema,
     _type: {},
     _: {},
   });
 }
 
+/** `where[city]=Graz`, or JSON text. */
+function queryWhereSchema(columns: Columns): JsonSchema {
+  const [first = ""] = columns.keys();
+  const example = { conditions: [{ key: first, operator: "IS NOT NULL" }] };
+  const values = [...columns].map(([name, column]): [string, JsonSchema] => {
+    const value = comparedSchema(column);
+    return [name, value === null ? { const: "" } : { anyOf: [orNull(value), { const: "" }] }];
+  });
+  return {
+    anyOf: [
+      closedObject(Object.fromEntries(values)),
+      {
+        type: "string",
+        pattern: String.raw`^(\s*[\[{]|$)`,
+        examples: [JSON.stringify(example)],
+        description: "The JSON text of a where as in the body of a POST.",
+      },
+    ],
+  };
+}
+
 /** The body of a whole or filtered list. */
-export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
+export function lookupBodySchema(plan: LookupPlan): JsonSchema {
+  const { columns, id } = plan;
   const where = whereSchema(columns);
   const value = comparedSchema(id) ?? {};
   const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
   return closedObject({
+    search: orNull({ ...patternSchema, maxLength: limits.lookupSearchLengthMax }),
     where: { anyOf: [where, equalitiesSchema(columns, 0)] },
     select: orNull({ type: "array", items: nameSchema(columns.values()) }),
     sort_columns: sortSchema(columns),
     ids: columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list,
     selected_tag: {},
-    page: pageSchema,
+    page: pageOf(plan),
     limit: limitSchema,
     _type: {},
   });
 }
+
+const pageOf = (plan: LookupPlan): JsonSchema =>
+  onlyPage(plan) === null ? pageSchema : { const: 1 };
 
 /** `method` GET: the answer repeats the search. */
 export function lookupAnswerSchema(

@@ -3,6 +3,8 @@
  * each takes. Columns whose values have the same form share a branch.
  */
 import type { Column, Columns } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { numberText } from "../values/numbers.ts";
 import { comparedSchema } from "../values/schemas.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
@@ -47,13 +49,20 @@ export function equalitySchema(columns: Columns): JsonSchema {
 export function alike(columns: Columns): { key: JsonSchema; value: JsonSchema | null }[] {
   const groups = new Map<string, { names: string[]; value: JsonSchema | null }>();
   for (const [name, column] of columns) {
-    const value = comparedSchema(column);
+    const value = operandSchema(column);
     const form = JSON.stringify(value);
     const group = groups.get(form) ?? { names: [], value };
     group.names.push(name);
     groups.set(form, group);
   }
   return [...groups.values()].map(({ names, value }) => ({ key: { enum: names }, value }));
+}
+
+/** Whole numbers are compared with any number: `qty < 1.5`. */
+function operandSchema(column: Column): JsonSchema | null {
+  return columnTypes[column.type].arithmetic?.isWhole
+    ? { type: ["number", "string"], pattern: numberText }
+    : comparedSchema(column);
 }
 
 /** The name of one of the columns. */
@@ -89,6 +98,9 @@ function conditionSchema(columns: Columns): JsonSchema {
       ...(operand === "none" ? [] : ["value"]),
     ]);
   const all = nameSchema(columns.values());
+  const texts = nameSchema(
+    [...columns.values()].filter(({ type }) => !columnTypes[type].hasMembers),
+  );
   const compared = alike(columns).flatMap(({ key, value }) => {
     if (value === null) return [of(key, "any", { type: "null" })];
     const values = { type: "array", items: orNull(value), maxItems: limits.inValuesMax } as const;
@@ -100,7 +112,7 @@ function conditionSchema(columns: Columns): JsonSchema {
       of(key, "list", values),
     ];
   });
-  return anyOf([...compared, of(all, "pattern", patternSchema), of(all, "none", {})]);
+  return anyOf([...compared, of(texts, "pattern", patternSchema), of(all, "none", {})]);
 }
 
 /** The same tree over names that the request gives itself. */

@@ -83,9 +83,14 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
 }
 
 /** Whether one record at most has a value of the column. */
-const tellsApart = ({ write, read }: Entity, { name }: Column): boolean =>
-  write?.table.unique.some(({ columns }) => columns.length === 1 && columns[0] === name) ||
-  name === (write?.key ?? read?.key)?.name;
+function tellsApart({ write, read }: Entity, { name }: Column): boolean {
+  const keys = write ? [write.key] : (read?.key ?? []);
+  if (keys.length === 1 && keys[0]!.name === name) return true;
+  return (
+    write?.table.unique.some(({ columns: [first, ...more] }) => first === name && !more.length) ??
+    false
+  );
+}
 
 /** Those of the values, as texts, that the column has in a row of the scope. */
 async function seenValues(

@@ -13,6 +13,7 @@ import type { Scalar } from "../values/scalar.ts";
 import { isLonger } from "../values/text.ts";
 import { accept, unlimited } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { floorOf } from "../values/numbers.ts";
 
 const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
 
@@ -44,9 +45,7 @@ export function parseEqualities(where: unknown, columns: Columns, single: boolea
       throw invalidPayload("where takes equality only here; leave the operator out");
     }
     const column = columnOf(pair["key"], columns, "where");
-    return pair["value"] === null
-      ? equals(column, null)
-      : compare(column, "=", comparand(column, pair["value"]));
+    return pair["value"] === null ? equals(column, null) : compare(column, "=", pair["value"]);
   });
 }
 
@@ -71,6 +70,38 @@ export function comparand(column: Column, value: unknown): Scalar {
   if (!accepted.ok)
     throw invalidParameter(`The value for column "${column.name}" ${accepted.message}`);
   return accepted.value;
+}
+
+/** Whether `where` takes the value for this column; what it does not take, no row can have. */
+export function isComparable(column: Column, value: unknown): boolean {
+  const { isCompared, arithmetic } = columnTypes[column.type];
+  if (!isCompared) return false;
+  return arithmetic?.isWhole ? floorOf(value) !== null : accept(unlimited(column), value).ok;
+}
+
+/** Whether the first of two values that `isComparable` takes is the greater one. */
+export function comesAfter(column: Column, left: unknown, right: unknown): boolean {
+  const [a, b] = [placeOf(column, left), placeOf(column, right)];
+  return (
+    columnTypes[column.type].isAbove(a.value, b.value) ||
+    (a.value === b.value && b.isExact && !a.isExact)
+  );
+}
+
+/** A value in a comparison: itself, or the whole number below it where the column has whole numbers alone. */
+interface Place {
+  readonly value: Scalar;
+  /** False: the value lies between this one and the next, so no row has it. */
+  readonly isExact: boolean;
+}
+
+/** Like comparand, but a whole-number column also takes numbers with a fraction, and of any size. */
+function placeOf(column: Column, value: unknown): Place {
+  const isWhole = columnTypes[column.type].arithmetic?.isWhole === true;
+  const place = isWhole ? floorOf(value) : null;
+  return place === null
+    ? { value: comparand(column, value), isExact: true }
+    : { value: place.floor, isExact: place.isExact };
 }
 
 /** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
@@ -161,7 +192,7 @@ function equality(operator: "=" | "!="): Operator {
     read: (column, value) =>
       value === null
         ? { kind: "null", column, negated: operator === "!=" }
-        : compare(column, operator, comparand(column, value)),
+        : compare(column, operator, value),
   };
 }
 
@@ -171,24 +202,38 @@ function ordering(operator: Comparison): Operator {
     read(column, value) {
       if (value === null)
         throw invalidPayload(`Operator ${operator} needs a value other than null`);
-      return compare(column, operator, comparand(column, value));
+      return compare(column, operator, value);
     },
   };
 }
 
 /** An integer that the column can never hold cannot be bound on every engine: the outcome is known without it. */
-function compare(column: Column, operator: Comparison, value: Scalar): Condition {
+function compare(column: Column, operator: Comparison, sent: unknown): Condition {
+  const { value, isExact } = placeOf(column, sent);
+  if (!isExact && operator === "=") return nothing;
+  if (!isExact && operator === "!=") return isThere(column);
   const side = sideOf(column, value);
-  if (side === 0) return { kind: "compare", column, operator, value };
-  const holds = operator === "!=" || operator.startsWith(side > 0 ? "<" : ">");
-  return holds ? { kind: "null", column, negated: true } : { kind: "or", members: [] };
+  if (side !== 0) {
+    const holds = operator === "!=" || operator.startsWith(side > 0 ? "<" : ">");
+    return holds ? isThere(column) : nothing;
+  }
+  // Below 1.5 is what is not above 1.
+  const kept = isExact ? operator : operator.startsWith("<") ? "<=" : ">";
+  return { kind: "compare", column, operator: kept, value };
 }
+
+const nothing: Condition = { kind: "or", members: [] };
+const isThere = (column: Column): Condition => ({ kind: "null", column, negated: true });
 
 /** 1 above everything that the integer column holds, -1 below it, 0 within. */
 function sideOf({ range }: Column, value: Scalar): -1 | 0 | 1 {
   if (range === null || typeof value !== "bigint") return 0;
   return value > range.max ? 1 : value < range.min ? -1 : 0;
 }
+
+/** Whether a row may have just this value. */
+const isWithin = (column: Column, { value, isExact }: Place): boolean =>
+  isExact && sideOf(column, value) === 0;
 
 function like(negated: boolean): Operator {
   return {
@@ -203,6 +248,7 @@ function likeCondition(
   negated: boolean,
   ignoreCase: boolean,
 ): Condition {
+  mustHaveText(column);
   return {
     kind: "like",
     column,
@@ -210,6 +256,12 @@ function likeCondition(
     negated,
     ignoreCase,
   };
+}
+
+/** Rejects a column whose values hold others: a pattern or a search would find nothing there. */
+export function mustHaveText({ name, type }: Column): void {
+  if (columnTypes[type].hasMembers)
+    throw invalidParameter(`Column "${name}" cannot be searched, as its values are no texts`);
 }
 
 /** A text to search for: a string, or a number as its digits. `subject` begins the message. */
@@ -231,18 +283,17 @@ function between(negated: boolean): Operator {
         throw invalidPayload("BETWEEN needs an array of two values");
       }
       const [low, high] = value as [unknown, unknown];
-      const from = comparand(column, low);
-      const to = comparand(column, high);
-      if (sideOf(column, from) !== 0 || sideOf(column, to) !== 0) {
+      const [from, to] = [placeOf(column, low), placeOf(column, high)];
+      if (!isWithin(column, from) || !isWithin(column, to)) {
         return negated
-          ? { kind: "or", members: [compare(column, "<", from), compare(column, ">", to)] }
-          : { kind: "and", members: [compare(column, ">=", from), compare(column, "<=", to)] };
+          ? { kind: "or", members: [compare(column, "<", low), compare(column, ">", high)] }
+          : { kind: "and", members: [compare(column, ">=", low), compare(column, "<=", high)] };
       }
       return {
         kind: "between",
         column,
-        low: from,
-        high: to,
+        low: from.value,
+        high: to.value,
         negated,
       };
     },
@@ -257,10 +308,10 @@ function membership(negated: boolean): Operator {
       if (!Array.isArray(value)) throw invalidPayload("IN needs an array of values");
       if (value.length > limits.inValuesMax)
         throw invalidPayload(`IN takes at most ${limits.inValuesMax} values`);
-      const values = value.filter((item) => item !== null).map((item) => comparand(column, item));
-      const possible = values.filter((item) => sideOf(column, item) === 0);
-      const among: Condition = { kind: "in", column, values: possible, negated };
-      if (values.length === value.length) return among;
+      const places = value.filter((item) => item !== null).map((item) => placeOf(column, item));
+      const values = places.filter((place) => isWithin(column, place)).map((place) => place.value);
+      const among: Condition = { kind: "in", column, values, negated };
+      if (places.length === value.length) return among;
       const missing: Condition = { kind: "null", column, negated };
       return { kind: negated ? "and" : "or", members: [among, missing] };
     },

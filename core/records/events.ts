@@ -4,7 +4,7 @@
  * it. The writing actions and the commit of an import call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
  */
 import type { Call } from "../calls/action.ts";
-import { AppError } from "../values/errors.ts";
+import { AppError, type ErrorKind } from "../values/errors.ts";
 import { type EventName, type HookContext, HookError, type NamedHandler } from "../plans/hook.ts";
 import { ExactNumber, isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -75,8 +75,8 @@ function contextOf(
     project: entity.project,
     endpoint: entity.name,
     data: plainObject(data),
-    oldRecord: structuredClone(oldRecord),
-    record: structuredClone(record),
+    oldRecord: oldRecord && copyOf(oldRecord),
+    record: record && copyOf(record),
     options: plainObject(options),
     user: userOf(caller),
     query: (text, params = []) => queried(tx, nativeOf(text, params), log),
@@ -97,6 +97,9 @@ function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
 }
 
 /** The handler's outcome, with its failure as the error that the client gets. */
+/** What a query of a handler may end with that says enough to the client. */
+const passedOn: ReadonlySet<ErrorKind> = new Set(["unavailable", "rejectedByDatabase"]);
+
 async function attempt<T>(
   { deadlineAtMs, log }: Handled,
   { name }: NamedHandler,
@@ -116,11 +119,19 @@ async function attempt<T>(
         ...(errors && { errors }),
       });
     }
-    if (error instanceof AppError && error.kind === "unavailable") throw error;
+    if (error instanceof AppError && passedOn.has(error.kind)) throw error;
     throw new AppError("internal", `The handler ${name} failed`, { cause: error });
   } finally {
     clearTimeout(watch);
   }
+}
+
+/** A deep copy of JSON values, `ExactNumber`s among them. */
+function copyOf<Value>(value: Value): Value;
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isObject(value) || value instanceof ExactNumber) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
 }
 
 /** A deep copy that holds nothing but what JSON has. Throws for what cannot be written as such. */

@@ -106,7 +106,9 @@ function checkField(
   if (missing !== undefined) {
     faults.add(column, missing.message, rule, missing.name);
   } else if (value === null) {
-    if (column.nullable) values.set(column, null);
+    // A trigger may put a value in its place; if none does, the database refuses the null.
+    const isFilled = mode === "create" && column.isFilledByTrigger === true;
+    if (column.nullable || isFilled) values.set(column, null);
     else faults.add(column, "must not be null", rule, "nullable");
   } else if (rule === null) {
     store(field, value, values, faults);

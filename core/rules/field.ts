@@ -30,7 +30,11 @@ export function prepareField(column: Column, rule: FieldRule | undefined): Field
   const effects = rule === undefined ? [] : effectsOf({ rule, bare });
   const of = <Step extends Effect["step"]>(step: Step) =>
     effects.filter((effect): effect is EffectOf<Step> => effect.step === step);
-  const isFilled = column.nullable || column.hasDefault || column.generated !== "none";
+  const isFilled =
+    column.nullable ||
+    column.hasDefault ||
+    column.generated !== "none" ||
+    column.isFilledByTrigger === true;
   return {
     column,
     rule: rule ?? null,
@@ -64,5 +68,5 @@ export const bareColumn = (column: Column, rule: FieldRule | undefined): Column 
   span: null,
   labels: null,
   fixedLength: false,
-  fractionDigits: 3,
+  fractionDigits: 6,
 });

@@ -29,7 +29,7 @@ export interface Column {
   readonly nullable: boolean;
   /** The database fills the column when an INSERT leaves it out (a default, or a generated value). */
   readonly hasDefault: boolean;
-  /** `identity`: the database numbers it when left out. `computed`: it can never be written. */
+  /** `identity`: the database numbers it when left out. `computed`: it can never be written, as a number that is GENERATED ALWAYS. */
   readonly generated: "none" | "identity" | "computed";
   /** Longest text in characters; null = no limit known. */
   readonly lengthMax: number | null;
@@ -43,7 +43,7 @@ export interface Column {
   readonly precision: number | null;
   /** Decimal digits behind the point; null = any number of them. */
   readonly scale: number | null;
-  /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
+  /** Timestamps and times: digits of a second's fraction that the column keeps, 0 to 6. */
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
@@ -51,6 +51,10 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
+  /** Times: they may be below zero and beyond a day, up to 838:59:59; absent = times of day alone. */
+  readonly isDuration?: boolean;
+  /** Texts: the collation takes different texts for one, so that the engine cannot match patterns in it; absent = it does not. */
+  readonly isLooselyCollated?: boolean;
   /** Texts: the column's own `=` may find a text that differs in case, accents or blanks at the end; absent = it cannot. */
   readonly isLoose?: boolean;
   /** Floats: 32 bits, which keep some seven digits; absent = 64. */
@@ -64,8 +68,24 @@ export interface Column {
    * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
+  /** A column that no table has: the text of this one, in an order that tells all texts apart, whatever its collation is. */
+  readonly exactOf?: Column;
+  /** Where the engine keeps values of the type in several forms: how it finds what it knows of the column's. */
+  readonly stored?: StoredIn;
+  /** A trigger of the table may give the column a value when an INSERT leaves it out or sends null; absent = none can. */
+  readonly isFilledByTrigger?: boolean;
   /** Types that a rule of `fieldValidation` may give the column, where the engine stores values loosely; absent = none. */
   readonly ruleTypes?: readonly ColumnType[];
+}
+
+/** The form in which a column's values are stored, as far as only the engine knows it. */
+export interface StoredIn {
+  /** Only `db/` looks at it. */
+  readonly id: string;
+  /** What the operator should know of the form, behind "holds"; null = it is the usual one. */
+  readonly note: string | null;
+  /** False: the column has several forms, and no index helps to compare them. */
+  readonly isUniform: boolean;
 }
 
 /** A column that no table has, for what a statement computes: without any limit but those given. */
@@ -106,6 +126,18 @@ export interface ForeignKey {
   readonly referencedColumns: readonly string[];
 }
 
+/** The statements that change rows. */
+export type WriteKind = "insert" | "update" | "delete";
+
+/** A statement that the database carries out for no row of a table: a right is missing, or something stands in its place. */
+export interface TableRefusal {
+  readonly statement: "select" | WriteKind;
+  /** Null = on every column. */
+  readonly columns: readonly string[] | null;
+  /** Goes behind the table's name and a comma: `on which the database user has no right to INSERT`. */
+  readonly reason: string;
+}
+
 /** A table or view as the database has it. */
 export interface Table {
   readonly kind: "table" | "view";
@@ -118,6 +150,14 @@ export interface Table {
   /** Unique constraints and unique indexes, the primary key among them. */
   readonly unique: readonly UniqueConstraint[];
   readonly foreignKeys: readonly ForeignKey[];
+  /** The columns of check and exclusion constraints, of domains too, where the engine tells them; a name may stand there several times. */
+  readonly checks?: readonly UniqueConstraint[];
+  /** Statements that a trigger may carry out for some of their rows only, without an error; absent = none. */
+  readonly passesOver?: ReadonlySet<WriteKind>;
+  /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
+  readonly insertsReturn?: boolean;
+  /** What the database would refuse whatever a row holds; absent = nothing. */
+  readonly refusals?: readonly TableRefusal[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
   /** `schema.name` in lower case: equal for equal tables, however a configuration spells them. */

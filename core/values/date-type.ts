@@ -41,6 +41,8 @@ export const dateType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

@@ -12,6 +12,16 @@ export type ErrorKind =
   | "validationFailed"
   /** An uploaded file that is no workbook, or none that can be imported. */
   | "invalidFile"
+  /** What the parser of HTTP refuses: a malformed head, or a malformed chunk of a body. */
+  | "badRequest"
+  | "expectationFailed"
+  /** The request names a host that is not this service. */
+  | "misdirected"
+  | "headersTooLarge"
+  /** The request did not arrive within its time. */
+  | "requestTimeout"
+  /** The client closed its connection before its request was complete; nobody reads the answer. */
+  | "clientClosed"
   /** A request of aggregate that makes no sense. */
   | "validationError"
   /** A written value points at a row that does not exist. */
@@ -37,8 +47,12 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** The caller has as many locks or waiting jobs as it may have. */
+  | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
+  /** A trigger or procedure of the operator's own database refused. */
+  | "rejectedByDatabase"
   /** A handler of the operator's own refused. */
   | "rejectedByHook"
   /** The workflow does not let this status follow. */

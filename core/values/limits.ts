@@ -86,8 +86,10 @@ export const limits = {
   lockNamesMax: 500,
   /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
   lockReserveMs: 1_000,
-  /** Locks that are kept in memory; beyond them nothing gets a lock. */
+  /** Locks of lock/acquire that are kept in memory for a project, and as many of running requests; beyond them nothing gets a lock. */
   lockMemoryMax: 100_000,
+  /** Those of lock/acquire that one caller may hold in a project at the same time. */
+  lockCallerMax: 10_000,
   /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
   lockSettleMs: 3_000,
   /** Characters of an Idempotency-Key. */
@@ -103,6 +105,11 @@ export const limits = {
   idempotencySweepMax: 100,
   /** Characters of what one job is asked to do, as JSON. */
   jobRequestLengthMax: 262_144,
+  /** Jobs of a project that may wait at the same time, and those of one caller among them. */
+  jobsWaitingMax: 1_000,
+  jobsWaitingCallerMax: 200,
+  /** At a limit, a process asks a server of jobs this often which of its own have begun. */
+  jobsWaitingLookMs: 1_000,
   /** Jobs that one process runs at the same time. */
   jobsAtOnce: 2,
   /** Runs of a job that fails for reasons that may pass, the first included. */
@@ -221,6 +228,8 @@ export const limits = {
   importMarkedRowsMax: 1_000,
   /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
   importHandlersMs: 15_000,
+  /** Runs of rows with one outcome that import-status lists of a preview. */
+  importOutcomesMax: 10_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
@@ -231,6 +240,11 @@ export const limits = {
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
+  unreadBodyMs: 2_000,
+  unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
+  farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

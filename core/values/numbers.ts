@@ -14,6 +14,17 @@ export function jsonNumber(value: unknown): string | null {
   return digits.includes("e") ? normalDecimal(digits) : digits;
 }
 
+/** The greatest whole number that is not above a number of JSON or its text, and whether it is that number; null for all else. */
+export function floorOf(
+  value: unknown,
+): { readonly floor: bigint; readonly isExact: boolean } | null {
+  const digits = typeof value === "string" ? normalDecimal(value) : jsonNumber(value);
+  if (digits === null) return null;
+  const [whole = "", fraction] = digits.split(".");
+  if (fraction === undefined) return { floor: BigInt(whole), isExact: true };
+  return { floor: BigInt(whole) - (whole.startsWith("-") ? 1n : 0n), isExact: false };
+}
+
 /** Digits that a double keeps, whatever they are. */
 export const doubleDigits = 15;
 

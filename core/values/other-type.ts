@@ -41,6 +41,8 @@ export const otherType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: true,
+  hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

@@ -45,6 +45,8 @@ export const textType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: true,

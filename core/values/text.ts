@@ -50,3 +50,18 @@ const htmlEntities: Readonly<Record<string, string>> = {
 /** The text as HTML that shows it, between tags and in a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => htmlEntities[character]!);
+/**
+ * The text without the accents of its letters, `Ångström` as `Angstrom`: what Unicode writes as a letter and a mark becomes the letter, and
+ * five letters with a stroke become the one below it. Letters of their own, such as `ß` and `æ`, stay.
+ */
+export const withoutAccents = (text: string): string =>
+  text
+    .normalize("NFD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .normalize("NFC")
+    .replace(strokedLetters, (letter) => plainLetters[strokes.indexOf(letter)]!);
+
+/** Letters with a stroke, which Unicode does not write with a mark, and at the same places the letters that stand for them. */
+export const strokes = "\u00d8\u00f8\u0141\u0142\u0110\u0111\u0126\u0127\u00d0\u00f0";
+export const plainLetters = "OoLlDdHhDd";
+const strokedLetters = new RegExp(`[${strokes}]`, "g");

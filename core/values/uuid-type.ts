@@ -40,6 +40,8 @@ export const uuidType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  hasMembers: false,
+  wordsOf: null,
   findsRows: true,
 
   isText: false,

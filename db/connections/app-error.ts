@@ -3,20 +3,28 @@
  * and no value gets into a message; the driver's error goes along as `cause`, for the log.
  */
 import type { Column, Table } from "../../core/values/column.ts";
+import { columnTypes } from "../../core/values/column-types.ts";
 import { AppError, type FieldErrors, unavailable } from "../../core/values/errors.ts";
 import { formulaFaults } from "../../core/query/formula.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Failure } from "../engines/engine.ts";
 
-/** The error that a statement ends with. `statement` null: the failure came at a commit or while reading the catalog. */
-export function toAppError(
-  failure: Failure,
-  statement: Statement | null,
-  cause: unknown,
-): AppError {
-  const isOutcome = ["conflict", "timeout", "connection"].includes(failure.kind);
-  if (statement?.kind === "native" && !isOutcome) return refusedNative(cause);
-  const columns = columnsOf(failure, statement);
+export interface Refused {
+  /** Null: the failure came at a commit or while reading the catalog. */
+  readonly statement: Statement | null;
+  /** The driver's error, for the log. */
+  readonly cause: unknown;
+  /** The column of the parameter that the failure names. */
+  readonly parameter: Column | null;
+  /** Whether clients see what triggers say. */
+  readonly triggerMessages: boolean;
+}
+
+/** The error that a statement ends with. */
+export function toAppError(failure: Failure, refused: Refused): AppError {
+  const { statement, cause } = refused;
+  if (statement?.kind === "native" && !sayEnough.has(failure.kind)) return refusedNative(cause);
+  const columns = columnsOf(failure, refused);
   switch (failure.kind) {
     case "duplicate":
       return new AppError("duplicateEntry", "A record with the same value already exists", {
@@ -26,16 +34,19 @@ export function toAppError(
     case "foreignKeyMissing":
     case "foreignKeyInUse":
       return brokenReference(failure, statement, columns, cause);
+    case "badValue":
+      if (isRead(statement) && columns.length === 1) return incomparable(columns[0]!, cause);
+      return refusedValue(failure.kind, columns, cause);
     case "notNull":
     case "check":
     case "divisionByZero":
     case "tooLong":
     case "outOfRange":
-    case "badValue":
-      return new AppError("validationFailed", "Invalid data", {
-        ...errorsFor(columns, messages[failure.kind]),
-        cause,
-      });
+    case "excluded":
+    case "generated":
+      return refusedValue(failure.kind, columns, cause);
+    case "rejected":
+      return rejectedByTrigger(failure, refused, columns);
     case "conflict":
       return unavailable("The record is being changed by others, try again", cause);
     case "timeout":
@@ -47,12 +58,49 @@ export function toAppError(
   }
 }
 
+/** Failures of the operator's own statement that are not a fault of it. */
+const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
+  "conflict",
+  "timeout",
+  "connection",
+  "rejected",
+]);
+
+const isRead = (statement: Statement | null): boolean =>
+  statement !== null && !["insert", "update", "updateMany", "calculate"].includes(statement.kind);
+
+const refusedValue = (
+  kind: keyof typeof messages,
+  columns: readonly string[],
+  cause: unknown,
+): AppError =>
+  new AppError("validationFailed", "Invalid data", {
+    ...errorsFor(columns, messages[kind]),
+    cause,
+  });
+
+const incomparable = (name: string, cause: unknown): AppError =>
+  new AppError("invalidParameter", `The value for column "${name}" is not one of its type`, {
+    cause,
+  });
+
+function rejectedByTrigger(
+  { message = "" }: Failure,
+  { cause, triggerMessages }: Refused,
+  columns: readonly string[],
+): AppError {
+  const words = triggerMessages && message !== "" ? message : "The database rejected the change";
+  return new AppError("rejectedByDatabase", words, { ...errorsFor(columns, words), cause });
+}
+
 const messages = {
   notNull: "must not be null",
   check: "is not allowed by the database",
   ...formulaFaults,
   tooLong: "is too long",
   badValue: "has a value that the column cannot hold",
+  excluded: "conflicts with another record",
+  generated: "is made by the database and cannot be set",
 } as const;
 
 /** The operator's own statement is at fault, whoever sent the request: the database's words are for the operator. */
@@ -88,30 +136,51 @@ function errorsFor(columns: readonly string[], message: string): { errors?: Fiel
 }
 
 /** The columns that the failure is about: told by the engine, found by the constraint's name, or the only ones possible. */
-function columnsOf(failure: Failure, statement: Statement | null): readonly string[] {
+function columnsOf(failure: Failure, { statement, parameter }: Refused): readonly string[] {
   const table = statement !== null && "table" in statement ? statement.table : null;
+  if (parameter !== null) return [(parameter.markOf ?? parameter).name];
   if (failure.columns !== undefined && failure.columns.length > 0) {
     return failure.columns.filter((name) => table === null || table.columns.has(name));
   }
-  if (table === null) return [];
+  if (table === null || failure.kind === "rejected") return [];
+  const written = writtenColumns(statement!);
+  const names = written.map(({ name }) => name);
   const named =
-    failure.constraint === undefined ? null : constraintColumns(table, failure.constraint);
+    failure.constraint === undefined
+      ? null
+      : constraintColumns(table, failure.constraint, { kind: failure.kind, names });
   if (named !== null) return named;
-  const written = writtenColumns(statement!).map((column) => column.name);
   if (failure.kind === "foreignKeyMissing") {
     const touched = table.foreignKeys.filter(({ columns }) =>
-      columns.some((name) => written.includes(name)),
+      columns.some((name) => names.includes(name)),
     );
     return touched.length === 1 ? touched[0]!.columns : [];
   }
-  return failure.kind !== "duplicate" && written.length === 1 ? written : [];
+  if (failure.kind === "duplicate") return [];
+  const possible = written.filter((column) => mayBeAbout(failure.kind, column));
+  return possible.length === 1 ? [possible[0]!.name] : names.length === 1 ? names : [];
 }
 
-function constraintColumns(table: Table, name: string): readonly string[] | null {
+/** Whether such a failure can only be about columns like this one. */
+function mayBeAbout(kind: Failure["kind"], { type, generated }: Column): boolean {
+  if (kind === "badValue") return columnTypes[type].isForeign;
+  return kind === "generated" && generated !== "none";
+}
+
+/** Null where no constraint has that name. Several columns of one domain share the name of its check: the written one is meant. */
+function constraintColumns(
+  table: Table,
+  name: string,
+  { kind, names }: { kind: Failure["kind"]; names: readonly string[] },
+): readonly string[] | null {
   const found =
     table.unique.find((one) => one.name === name) ??
     table.foreignKeys.find((one) => one.name === name);
-  return found?.columns ?? null;
+  if (found !== undefined) return found.columns;
+  const checks = (table.checks ?? []).filter((one) => one.name === name);
+  if (checks.length <= 1) return checks[0]?.columns ?? null;
+  const written = checks.filter(({ columns }) => columns.some((one) => names.includes(one)));
+  return kind === "check" && written.length === 1 ? written[0]!.columns : null;
 }
 
 function writtenColumns(statement: Statement): readonly Column[] {

@@ -21,6 +21,8 @@ export interface DbOptions {
   readonly connectionsMax: number;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
+  /** Whether clients see what the operator's triggers say; absent: they do. */
+  readonly triggerMessages?: boolean;
   readonly log?: Log;
   /** Of this engine, with the texts that it has printed already; absent: a new one. */
   readonly compile?: Compile;
@@ -31,11 +33,24 @@ const pingTimeoutMs = 5_000;
 /** A database over the engine. Opens no connection yet. */
 export function createDb(
   engine: Engine,
-  { connectionsMax, statementTimeoutMs, log, compile = createCompiler(engine.dialect) }: DbOptions,
+  {
+    connectionsMax,
+    statementTimeoutMs,
+    triggerMessages = true,
+    log,
+    compile = createCompiler(engine.dialect),
+  }: DbOptions,
 ): Db {
   const deadlines = createDeadlines();
   const pools = createPools(engine, { connectionsMax, deadlines });
-  const executor = createExecutor({ engine, deadlines, statementTimeoutMs, log });
+  const executor = createExecutor({
+    engine,
+    deadlines,
+    statementTimeoutMs,
+    compile,
+    triggerMessages,
+    log,
+  });
   const onConnection = createOnConnection(engine, deadlines, executor);
   const catalog = createCatalog(engine, pools.readers, onConnection);
   const ledgerOf = (name: LedgerName) =>
@@ -57,6 +72,7 @@ export function createDb(
   });
   return {
     catalog,
+    faultOf: (cause) => engine.connectFault(cause),
     session,
     ping: () => probe(pools.readers, executor, engine.probe),
     close: () => pools.close(),

@@ -7,6 +7,7 @@ import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Connection, Engine, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -36,14 +37,30 @@ export interface Executor {
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
   /** Destroys the connection of something that runs over time. */
   abandon(connection: Connection): void;
+  /** The statement as it has to be printed by what is known now of stored forms. */
+  current(statement: Statement, compiled: Compiled): Compiled;
+  /** Whether the text relies on something that is no longer known to be true. */
+  isOutdated(compiled: Compiled): boolean;
   meaningOf(error: unknown, statement: Statement | null): Error;
 }
+
+/** Statements that can be run twice: they change nothing. */
+const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
+  "select",
+  "count",
+  "estimate",
+  "aggregate",
+  "ask",
+]);
 
 export interface ExecutorOptions {
   readonly engine: Engine;
   readonly deadlines: Deadlines;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
+  readonly compile: Compile;
+  /** Whether clients see what the operator's triggers say. */
+  readonly triggerMessages: boolean;
   readonly log?: Log | undefined;
 }
 
@@ -51,8 +68,12 @@ export function createExecutor({
   engine,
   deadlines: { within },
   statementTimeoutMs,
+  compile,
+  triggerMessages,
   log,
 }: ExecutorOptions): Executor {
+  const { forms } = engine.dialect;
+
   function step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T> {
     const atMs =
       statementTimeoutMs === 0
@@ -87,10 +108,23 @@ export function createExecutor({
     return { rows: decode(rows), matched, insertId };
   }
 
+  function current(statement: Statement, compiled: Compiled): Compiled {
+    if (forms === undefined) return compiled;
+    if (compiled.forms.length > 0) forms.refresh(compiled.forms);
+    return forms.generation === compiled.generation ? compiled : compile(statement);
+  }
+
+  const isOutdated = ({ forms: relied, generation }: Compiled): boolean =>
+    forms !== undefined && relied.length > 0 && forms.generation !== generation;
+
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
-    const known = toAppError(failure, statement, error);
+    const parameter =
+      statement === null || failure.parameter === undefined
+        ? null
+        : columnOfParameter(engine.dialect, statement, failure.parameter);
+    const known = toAppError(failure, { statement, cause: error, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 
@@ -98,8 +132,14 @@ export function createExecutor({
     async execute(connection, { statement, compiled, deadlineAtMs }) {
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
-        const { rows, matched, insertId } = await run(connection, compiled, deadlineAtMs);
-        return { rows: compiled.decode(rows), matched, insertId };
+        const printed = current(statement, compiled);
+        const { rows, matched, insertId } = await run(connection, printed, deadlineAtMs);
+        const written = { rows: printed.decode(rows), matched, insertId };
+        if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
+        // Its own rows showed that they were chosen by what is not true of all values.
+        const again = compile(statement);
+        const other = await run(connection, again, deadlineAtMs);
+        return { ...written, rows: again.decode(other.rows) };
       } catch (error) {
         throw meaningOf(error, statement);
       }
@@ -122,6 +162,8 @@ export function createExecutor({
     },
     step,
     abandon,
+    current,
+    isOutdated,
     meaningOf,
   };
 }

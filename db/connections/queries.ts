@@ -16,6 +16,7 @@ import type {
 import type { Dialect } from "../statements/dialect.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
+import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
 import { givesKeys, insertAndRead, keysMax, readAndDelete, updateAndRead } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
@@ -86,37 +87,44 @@ export class StatementQueries implements DbQueries {
     const { dialect, write, atomically } = this.runner;
     if (insert.rows.length === 0) return [];
     const parts = partsOf(insert, dialect);
-    if (parts.length === 1 && isWhole(insert, dialect)) return (await write(insert)).rows;
+    if (parts.length === 1 && isWhole(insert, dialect)) return insertAll(insert, write);
     return atomically(async (execute) => {
       const rows: Row[] = [];
       for (const part of parts) {
-        if (isWhole(part, dialect)) rows.push(...(await execute(part)).rows);
-        else rows.push(...(await insertAndRead(part, execute)));
+        const store = isWhole(part, dialect) ? insertAll : insertAndRead;
+        rows.push(...(await store(part, execute)));
       }
       return rows;
     });
   }
 
   async updateOne(update: UpdateOne): Promise<Row | null> {
-    const { dialect, write, atomically } = this.runner;
+    const { dialect, read, write, atomically } = this.runner;
     if (!isWhole(update, dialect)) return atomically((execute) => updateAndRead(update, execute));
     const { rows, matched } = await write(update);
-    return rows[0] ?? (matched > 0 ? {} : null);
+    const row = rows[0] ?? (matched > 0 ? {} : null);
+    if (row === null) await refuseUnchanged(update, 0, read);
+    return row;
   }
 
   async updateMany(update: UpdateMany): Promise<number> {
-    const { dialect, write, atomically } = this.runner;
+    const { dialect, read, write, atomically } = this.runner;
     const perRow = update.columns.length * 2 + 1;
     const rowsMax = Math.max(
       1,
       Math.min(updateRowsMax, Math.floor(dialect.paramsMax / 2 / perRow)),
     );
-    if (update.rows.length <= rowsMax) return (await write(update)).matched;
+    const change = async (part: UpdateMany, reading: Execute, execute: Execute) => {
+      const { matched } = await execute(part);
+      if (matched < part.rows.length) await refuseUnchanged(part, matched, reading);
+      return matched;
+    };
+    if (update.rows.length <= rowsMax) return change(update, read, write);
     return atomically(async (execute) => {
       let matched = 0;
       for (let at = 0; at < update.rows.length; at += rowsMax) {
         const part = { ...update, rows: update.rows.slice(at, at + rowsMax) };
-        matched += (await execute(part)).matched;
+        matched += await change(part, execute, execute);
       }
       return matched;
     });
@@ -128,8 +136,8 @@ export class StatementQueries implements DbQueries {
     if (!isWhole(statement, dialect)) {
       return atomically((execute) => readAndDelete(statement, execute));
     }
-    const { rows, matched } = await write(statement);
-    return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
+    if (mayPassOver(statement)) return atomically((execute) => deleteAll(statement, execute));
+    return deleteAll(statement, write);
   }
 }
 
@@ -137,13 +145,15 @@ export class StatementQueries implements DbQueries {
 const updateRowsMax = 64;
 
 /** Whether the statement alone answers the rows that are wanted of it. */
-const isWhole = (statement: Insert | UpdateOne | Delete, dialect: Dialect): boolean =>
-  dialect.returning || statement.returning.length === 0;
+const isWhole = (statement: Insert | UpdateOne | Delete, { returning }: Dialect): boolean =>
+  returning ||
+  statement.returning.length === 0 ||
+  (statement.kind === "insert" && statement.table.insertsReturn === true);
 
 /** The INSERT in parts that the engine takes; one row each where that is the only way to learn the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {
-  const { columns, rows, returning } = insert;
-  const isReadBack = !dialect.returning && returning.length > 0;
+  const { columns, rows } = insert;
+  const isReadBack = !isWhole(insert, dialect);
   const oneByOne = columns.length === 0 || (isReadBack && !givesKeys(insert));
   // A power of two, so that the parts of long and short INSERTs share few texts.
   const rowsMax = oneByOne

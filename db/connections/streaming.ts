@@ -4,6 +4,7 @@
  */
 import type { DbSnapshot, Row } from "../../core/plans/ports.ts";
 import type { Select } from "../../core/query/statement.ts";
+import { unavailable } from "../../core/values/errors.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { visibleError } from "./conflict.ts";
@@ -52,7 +53,8 @@ export function createStreaming({
     select: Select,
     { batchRows, deadlineAtMs, isInTransaction = false }: Reading,
   ): AsyncGenerator<Row[]> {
-    const { text, params, decode } = compile(select);
+    const compiled = executor.current(select, compile(select));
+    const { text, params, decode } = compiled;
     const raw = connection.stream(text, params, batchRows, isInTransaction);
     const batches = raw[Symbol.asyncIterator]();
     let finished = false;
@@ -60,7 +62,10 @@ export function createStreaming({
       for (;;) {
         const next = await step(connection, batches.next(), deadlineAtMs);
         if (next.done === true) break;
-        yield decode(next.value);
+        const rows = decode(next.value);
+        if (executor.isOutdated(compiled))
+          throw unavailable("A column holds values of a new form; try again");
+        yield rows;
       }
       finished = true;
     } catch (error) {

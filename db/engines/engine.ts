@@ -4,7 +4,7 @@
  * `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/column.ts";
-import type { LedgerName } from "../../core/plans/ports.ts";
+import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
 import type { Dialect, RawRow } from "../statements/dialect.ts";
@@ -60,6 +60,12 @@ export interface Failure {
     | "tooLong"
     | "outOfRange"
     | "badValue"
+    /** The row and another one may not be there together (an exclusion constraint). */
+    | "excluded"
+    /** A value was sent for a column whose values the database alone makes. */
+    | "generated"
+    /** A trigger or procedure of the operator's own refused; `message` is what it says. */
+    | "rejected"
     /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
     | "conflict"
     /** The server stopped the statement: it took too long. */
@@ -70,6 +76,10 @@ export interface Failure {
   readonly columns?: readonly string[];
   /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;
+  /** The place of the parameter that the server could not read, counted from 0. */
+  readonly parameter?: number;
+  /** The operator's own words, of `rejected` alone. */
+  readonly message?: string;
 }
 
 export interface EngineOptions {
@@ -78,6 +88,9 @@ export interface EngineOptions {
   /** 0 = none. Handed to the server where it can enforce it. */
   readonly statementTimeoutMs: number;
   readonly decimals: "number" | "string";
+  /** True: nothing of the database is changed, not even the form in which its file is kept. Absent: it is read and written. */
+  readonly isOnlyLookedAt?: boolean;
+  readonly log?: Log;
   /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
   readonly openTls?: OpenTlsSocket;
 }
@@ -117,6 +130,8 @@ export interface Engine {
   readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
+  /** What an error of `connect` means to the operator. */
+  connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */

@@ -22,6 +22,9 @@ export interface Compiled {
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
+  /** Ids of the stored forms that the text relies on, as of `generation` of the dialect's `forms`. */
+  readonly forms: readonly string[];
+  readonly generation: number;
 }
 
 export type Compile = (statement: Statement) => Compiled;
@@ -46,8 +49,14 @@ export function createCompiler(
   shapesMax: number = limits.statementShapesMax,
 ): Compile {
   const kept = new Map<string, Kept>();
+  const { forms } = dialect;
+  let generation = 0;
   return (statement) => {
     if (statement.kind === "native") return compileNative(dialect, statement);
+    if (forms !== undefined && forms.generation !== generation) {
+      generation = forms.generation;
+      kept.clear();
+    }
     const shape = shapeOf(statement);
     let printed = kept.get(shape.key);
     if (printed === undefined) {
@@ -67,6 +76,8 @@ export function createCompiler(
       params: bindAll(dialect, shape, printed.order),
       reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
+      forms: printed.forms,
+      generation,
     };
   };
 }
@@ -85,7 +96,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
   const params = sent.map(({ type, value }) =>
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
-  return { text, params, reuse: true, decode: (rows) => rows as Row[] };
+  const decode = (rows: RawRow[]): Row[] => rows as Row[];
+  return { text, params, reuse: true, decode, forms: [], generation: 0 };
 }
 
 function bindAll(

@@ -39,6 +39,20 @@ export interface Marks {
   bind(column: Column, mark: string): unknown;
 }
 
+/** What an engine learns of the forms in which stored values are written: it can change while the service runs. */
+export interface LearnedForms {
+  /** Grows with each change: texts that were printed before it no longer hold. */
+  readonly generation: number;
+  /** Looks again at columns, by the ids of their `stored`, where somebody else may have written since. */
+  refresh(ids: readonly string[]): void;
+}
+
+/** A column and its name in a statement. */
+export interface NamedColumn {
+  readonly column: Column;
+  readonly name: SQL;
+}
+
 /** A column of a formula by its name. */
 export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
 
@@ -57,15 +71,21 @@ export interface Dialect {
   decode(column: Column): Decode | null;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
-  /** The text, or a value for it, in a form that differs where any character does, whatever the collation. */
-  exactText(text: SQL): SQL;
+  /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */
+  exact(column: Column, term: SQL): SQL;
   /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
   like(
     text: SQL,
     pattern: SQL,
-    options: { column: Column; ignoreCase: boolean; ascii: boolean },
+    options: {
+      column: Column;
+      ignoreCase: boolean;
+      /** The text is compared without its accents; the pattern has none. */
+      ignoreAccents: boolean;
+      ascii: boolean;
+    },
   ): SQL;
   /**
    * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded
@@ -85,12 +105,16 @@ export interface Dialect {
    */
   formula(formula: Formula, target: Column, operand: FindOperand): SQL;
   /** Right side of a `stamp` assignment (see statement.ts). */
-  stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL;
+  stamp(own: NamedColumn, after: NamedColumn | null, now: SQL): SQL;
   /**
    * How the column, or a value for it, enters a comparison, where that is not itself. `term` is `name` for the column,
    * else the placeholder as `param` printed it.
    */
   comparand?(column: Column, term: SQL, name: SQL): SQL;
+  /** The sides of a join, where they are not as `comparand` makes them. */
+  joined?(left: NamedColumn, right: NamedColumn): readonly [SQL, SQL] | null;
+  /** Only where columns have a `stored`. */
+  readonly forms?: LearnedForms;
   /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
   limit(limit: SQL | null, offset: SQL): SQL;
   /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */

@@ -31,6 +31,8 @@ export interface Emitter {
   textOf(column: Column): void;
   /** The column as a side of a comparison. */
   comparand(column: Column): void;
+  /** `left = right`, of a join. */
+  joined(left: Column, right: Column): void;
   /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
   compared(column: Column, value: Scalar): void;
   /** The column's text in a form that differs where any character does. */
@@ -41,8 +43,8 @@ export interface Emitter {
   value(column: Column, value: Scalar): void;
   /** What a SELECT answers, each with its column's name. */
   outputs(columns: readonly Column[]): void;
-  /** What a write answers, where the engine answers rows of it. */
-  returning(columns: readonly Column[]): void;
+  /** What a write answers, where the engine answers rows of it. `isForced`: where it does so of the written table alone. */
+  returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */
   like(column: Column, pattern: string, options: LikeOptions): void;
   /** A term of an ORDER BY. */
@@ -74,4 +76,5 @@ export interface Emitter {
 export interface LikeOptions {
   readonly negated: boolean;
   readonly ignoreCase: boolean;
+  readonly ignoreAccents?: boolean;
 }

@@ -6,7 +6,8 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Dialect } from "./dialect.ts";
-import type { Shape } from "./shape.ts";
+import type { Statement } from "../../core/query/statement.ts";
+import { type Shape, shapeOf } from "./shape.ts";
 import { bareQuery } from "./source.ts";
 import { Slot, TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
@@ -16,6 +17,8 @@ export interface Printed {
   readonly text: string;
   /** For each parameter of the text, the place of its value in the shape. */
   readonly order: readonly number[];
+  /** Ids of the stored forms that the text relies on. */
+  readonly forms: readonly string[];
 }
 
 /** Rejects what `createCompiler` says. */
@@ -30,7 +33,19 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
     throw new Error("The statement's key and its text have not the same values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
-  return { text, order };
+  return { text, order, forms: [...emitter.forms] };
+}
+
+/** The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none. Prints anew. */
+export function columnOfParameter(
+  dialect: Dialect,
+  statement: Statement,
+  at: number,
+): Column | null {
+  if (statement.kind === "native") return null;
+  const shape = shapeOf(statement);
+  const place = print(dialect, statement, shape).order[at];
+  return (place === undefined ? null : shape.columns[place]) ?? null;
 }
 
 const tooManyValues = (): AppError =>

@@ -73,6 +73,10 @@ class KeyEmitter implements Emitter, Shape {
     this.key += idOf(column);
   }
 
+  joined(left: Column, right: Column): void {
+    this.key += idOf(left) + idOf(right);
+  }
+
   compared(column: Column, value: Scalar): void {
     this.keep(column, value);
   }
@@ -100,9 +104,11 @@ class KeyEmitter implements Emitter, Shape {
     this.outputs(columns);
   }
 
-  like(column: Column, pattern: string, { negated, ignoreCase }: LikeOptions): void {
+  like(column: Column, pattern: string, options: LikeOptions): void {
+    const { negated, ignoreCase, ignoreAccents } = options;
     const marks = isAscii(pattern) ? "abcd" : "efgh";
     this.key += marks[(negated ? 2 : 0) + (ignoreCase ? 1 : 0)]!;
+    if (ignoreAccents) this.key += "i";
     this.key += idOf(column);
     this.keep(null, pattern);
   }

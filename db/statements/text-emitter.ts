@@ -20,6 +20,8 @@ export class Slot {
 /** Collects the text of one statement. The values themselves do not matter: each leaves the place that it has in the shape. */
 export class TextEmitter implements Emitter {
   placesUsed = 0;
+  /** Ids of the stored forms that the text relies on. */
+  readonly forms = new Set<string>();
   private readonly dialect: Dialect;
   private readonly pieces: SQL[] = [];
   private qualifier: SQL = sql.empty();
@@ -74,6 +76,17 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.shownText(column));
   }
 
+  joined(left: Column, right: Column): void {
+    this.relyOn(left);
+    this.relyOn(right);
+    const [one, other] = [this.nameOf(left), this.nameOf(right)];
+    const sides = this.dialect.joined?.(
+      { column: left, name: one },
+      { column: right, name: other },
+    ) ?? [this.comparable(left, one, one), this.comparable(right, other, other)];
+    this.pieces.push(sql`${sides[0]} = ${sides[1]}`);
+  }
+
   comparand(column: Column): void {
     const name = this.nameOf(column);
     this.pieces.push(this.comparable(column, name, name));
@@ -84,11 +97,11 @@ export class TextEmitter implements Emitter {
   }
 
   exactText(column: Column): void {
-    this.pieces.push(this.dialect.exactText(this.nameOf(column)));
+    this.pieces.push(this.dialect.exact(column, this.nameOf(column)));
   }
 
   exactValue(column: Column): void {
-    this.pieces.push(this.dialect.exactText(this.valueFor(column)));
+    this.pieces.push(this.dialect.exact(column, this.valueFor(column)));
   }
 
   value(column: Column): void {
@@ -104,26 +117,34 @@ export class TextEmitter implements Emitter {
     );
   }
 
-  returning(columns: readonly Column[]): void {
-    if (!this.dialect.returning || columns.length === 0) return;
+  returning(columns: readonly Column[], isForced = false): void {
+    if ((!this.dialect.returning && !isForced) || columns.length === 0) return;
     this.pieces.push(sql` returning `);
     this.outputs(columns);
   }
 
-  like(column: Column, pattern: string, { negated, ignoreCase }: LikeOptions): void {
+  like(column: Column, pattern: string, options: LikeOptions): void {
+    const { negated, ignoreCase, ignoreAccents = false } = options;
     const placeholder = this.slot();
+    this.relyOn(column);
     const text = this.dialect.textOf(column, this.nameOf(column));
     if (text === null) return void this.pieces.push(sql`1 = 0`);
-    const options = { column, ignoreCase, ascii: isAscii(pattern) };
-    const matches = this.dialect.like(text, placeholder, options);
+    const matches = this.dialect.like(text, placeholder, {
+      column,
+      ignoreCase,
+      ignoreAccents,
+      ascii: isAscii(pattern),
+    });
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
   }
 
   sort(column: Column, direction: "asc" | "desc"): void {
+    this.relyOn(column);
     this.pieces.push(this.dialect.sort(column, this.nameOf(column), direction));
   }
 
   aggregate({ function: name, result }: Output, column: Column): void {
+    this.relyOn(column);
     this.pieces.push(this.dialect.aggregate(name, column, this.nameOf(column), result));
   }
 
@@ -145,9 +166,10 @@ export class TextEmitter implements Emitter {
   }
 
   stamp(column: Column, after: Column | null): void {
-    const latest = after === null ? null : this.nameOf(after);
+    const latest = after === null ? null : { column: after, name: this.nameOf(after) };
     const now = this.valueFor(column);
-    this.pieces.push(this.dialect.stamp(column, this.nameOf(column), latest, now));
+    for (const each of after === null ? [column] : [column, after]) this.relyOn(each);
+    this.pieces.push(this.dialect.stamp({ column, name: this.nameOf(column) }, latest, now));
   }
 
   formula({ formula, column, operands }: Calculate): void {
@@ -194,7 +216,9 @@ export class TextEmitter implements Emitter {
   }
 
   private nameOf(column: Column): SQL {
-    const { parts, markOf } = column;
+    const { parts, markOf, exactOf } = column;
+    if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
+    if (markOf !== undefined) this.relyOn(markOf);
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
     if (parts === undefined)
       return sql`${this.aliases.get(column) ?? this.qualifier}${sql.identifier(column.name)}`;
@@ -203,7 +227,12 @@ export class TextEmitter implements Emitter {
     );
   }
 
+  private relyOn({ stored }: Column): void {
+    if (stored !== undefined) this.forms.add(stored.id);
+  }
+
   private shownText(column: Column): SQL {
+    this.relyOn(column);
     return this.dialect.textOf(column, this.nameOf(column)) ?? this.nameOf(column);
   }
 
@@ -215,6 +244,7 @@ export class TextEmitter implements Emitter {
   }
 
   private comparable(column: Column, term: SQL, name: SQL): SQL {
+    this.relyOn(column);
     const isOwn = column.markOf === undefined;
     return isOwn ? (this.dialect.comparand?.(column, term, name) ?? term) : term;
   }

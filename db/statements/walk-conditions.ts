@@ -30,7 +30,7 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       to.word(words.and);
       return to.compared(condition.column, condition.high);
     case "like":
-      return to.like(condition.column, condition.pattern, condition);
+      return to.like(condition.column, wholePattern(condition.pattern), condition);
     case "contains":
       return to.like(condition.column, literalPattern(condition.text), containing);
   }
@@ -79,6 +79,13 @@ function paddedCount(count: number): number {
   let padded = 1;
   while (padded < count) padded *= 2;
   return padded;
+}
+
+/** Escapes a backslash at the end that has nothing to escape: PostgreSQL refuses it, SQLite finds nothing, MySQL takes it for itself. */
+function wholePattern(pattern: string): string {
+  if (!pattern.endsWith("\\")) return pattern;
+  const backslashes = pattern.length - pattern.search(/\\+$/);
+  return backslashes % 2 === 0 ? pattern : `${pattern}\\`;
 }
 
 /** `%`, `_` and the escape character itself stand for themselves. */

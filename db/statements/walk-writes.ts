@@ -35,7 +35,7 @@ export function emitInsert({ table, columns, rows, returning }: Insert, to: Emit
     });
     to.word(words.close);
   }
-  to.returning(returning);
+  to.returning(returning, table.insertsReturn);
 }
 
 export function emitUpdate(statement: UpdateOne, to: Emitter): void {

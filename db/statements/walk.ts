@@ -157,9 +157,8 @@ function emitJoin({ type, source, left, right, rows }: Join, alias: string, to: 
   to.word(words.on);
   // Labels of two enumerated types are equal as texts alone.
   const isPlain = left.labels === null && right.labels === null;
-  if (isPlain) to.comparand(left);
-  else to.textOf(left);
+  if (isPlain) return to.joined(left, right);
+  to.textOf(left);
   to.word(comparisons["="]);
-  if (isPlain) to.comparand(right);
-  else to.textOf(right);
+  to.textOf(right);
 }

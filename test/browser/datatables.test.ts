@@ -86,6 +86,18 @@ describe.each([2, 3] as const)("DataTables %i", (version) => {
     );
   });
 
+  test.each(["a form", "JSON by submitAs"])(
+    "filters nothing by a RegExp, which can run in the page alone, sent as %s",
+    async (way) => {
+      const change = { [post]: ways[way]!.transport };
+      const page = await demo.visit({ version, page: file, change });
+      await page.evaluate("table.search(/hammer/).column(1).search(/saw/i).draw()");
+      await page.evaluate('table.search.fixed("mine", /glue/).draw()');
+      await expect.poll(() => demo.requests().length).toBe(3);
+      await expectRows(page, `SELECT sku ${active} ORDER BY sku LIMIT 10`);
+    },
+  );
+
   test("sorts by the key when its order is cleared", async () => {
     const page = await demo.visit({ version, page: file });
     await page.evaluate("table.order([]).draw()");
@@ -178,5 +190,34 @@ describe.each([2, 3] as const)("DataTables %i", (version) => {
     await expectRows(page, `SELECT sku ${active} ORDER BY sku LIMIT 25`);
     expect(await alert.innerText()).toBe("");
     expect(demo.takeFaults()).toEqual([expect.stringContaining("400")]);
+  });
+});
+
+describe("DataTables 3 alone", () => {
+  const either = "(name LIKE '%power%' OR category_name LIKE '%power%')";
+
+  test.each(Object.entries(ways))(
+    "searches columns together, sent with %s",
+    async (_name, { transport }) => {
+      const change = { [post]: transport };
+      const page = await demo.visit({ version: 3, page: file, change });
+      await page.evaluate('table.columns([1, 2]).search("power").draw()');
+      await expectRows(page, `SELECT sku ${active} AND ${either} ORDER BY sku LIMIT 10`);
+      await page.evaluate('table.columns([0, 1]).search.fixed("mine", "hammer").draw()');
+      const both = `${either} AND (sku LIKE '%hammer%' OR name LIKE '%hammer%')`;
+      await expectRows(page, `SELECT sku ${active} AND ${both} ORDER BY sku LIMIT 10`);
+      await page.evaluate('table.columns([1, 2]).search("").draw()');
+      const left = "(sku LIKE '%hammer%' OR name LIKE '%hammer%')";
+      await expectRows(page, `SELECT sku ${active} AND ${left} ORDER BY sku LIMIT 10`);
+    },
+  );
+
+  test("filters nothing by a function, which can run in the page alone", async () => {
+    const page = await demo.visit({ version: 3, page: file });
+    const never = "() => false";
+    await page.evaluate(`table.search(${never}).column(1).search(${never}).draw()`);
+    await page.evaluate(`table.columns([1, 2]).search(${never}).draw()`);
+    await expect.poll(() => demo.requests().length).toBe(3);
+    await expectRows(page, `SELECT sku ${active} ORDER BY sku LIMIT 10`);
   });
 });

@@ -141,3 +141,84 @@ describe("Tom Select", () => {
     expect(await shown(page)).toEqual([]);
   });
 });
+
+/** A product, and the label that its lookup has. */
+const [productId, supplierId, productLabel, supplierLabel] = ["product_id", "supplier_id"].concat(
+  "sku || ' - ' || name",
+  "(SELECT code || ' - ' || name FROM suppliers WHERE supplier_id = products.supplier_id)",
+);
+const chosenProduct = (expression: string | undefined): unknown =>
+  demo.column(
+    `SELECT ${expression} FROM products WHERE is_active ORDER BY sku LIMIT 1 OFFSET 40`,
+  )[0];
+const productLabels = (more: string): unknown[] =>
+  demo.column(
+    `SELECT sku || ' - ' || name AS label FROM products WHERE is_active AND supplier_id = '${String(chosenProduct(supplierId))}' AND label LIKE '%${more}%' ORDER BY label, product_id`,
+  );
+
+describe("Select2 with a field that depends on another", () => {
+  const file = "select2-dependent.html";
+  const box = "#product + .select2 .select2-selection";
+  const shown = (page: Page) =>
+    page
+      .locator(".select2-results__option[role=option]:not(.select2-results__option--load-more)")
+      .allTextContents();
+  const record = () =>
+    JSON.stringify({
+      supplier_id: chosenProduct(supplierId),
+      product_id: chosenProduct(productId),
+    });
+
+  test("shows the labels of a record, and offers what belongs to its supplier", async () => {
+    const page = await demo.visit({ page: file });
+    await page.evaluate(`show(${record()})`);
+    const rendered = page.locator(".select2-selection__rendered");
+    expect(await rendered.nth(0).innerText()).toContain(chosenProduct(supplierLabel));
+    expect(await rendered.nth(1).innerText()).toContain(chosenProduct(productLabel));
+    await page.locator(box).click();
+    await expect.poll(() => shown(page)).toEqual(productLabels("").slice(0, 20));
+    const [word] = /[a-z]{4,}/.exec(String(chosenProduct(productLabel)))!;
+    await page.locator(".select2-search__field").pressSequentially(word);
+    await expect.poll(() => shown(page)).toEqual(productLabels(word).slice(0, 20));
+    await demo.picture("select2-dependent");
+  });
+
+  test("offers nothing before a supplier is chosen", async () => {
+    const page = await demo.visit({ page: file });
+    await page.locator(box).click();
+    await expect
+      .poll(() => page.locator(".select2-results__message").allTextContents())
+      .toEqual(["No results found"]);
+  });
+});
+
+describe("Tom Select with a field that depends on another", () => {
+  const file = "tom-select-dependent.html";
+  const shown = (page: Page) =>
+    page.locator("#product + .ts-wrapper .ts-dropdown .option").allTextContents();
+  const record = () =>
+    JSON.stringify({
+      supplier_id: chosenProduct(supplierId),
+      product_id: chosenProduct(productId),
+    });
+
+  test("shows the labels of a record, and offers what belongs to its supplier", async () => {
+    const page = await demo.visit({ page: file });
+    await page.evaluate(`show(${record()})`);
+    const items = page.locator(".ts-control .item");
+    expect(await items.allTextContents()).toEqual([
+      chosenProduct(supplierLabel),
+      chosenProduct(productLabel),
+    ]);
+    await page.locator("#product + .ts-wrapper .ts-control").click();
+    await expect.poll(() => shown(page)).toEqual(productLabels("").slice(0, 50));
+    await demo.picture("tom-select-dependent");
+  });
+
+  test("offers nothing before a supplier is chosen", async () => {
+    const page = await demo.visit({ page: file });
+    await page.evaluate('product.load("a")');
+    await expect.poll(() => demo.requests().length).toBe(1);
+    expect(await shown(page)).toEqual([]);
+  });
+});

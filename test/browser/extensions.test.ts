@@ -74,6 +74,15 @@ describe.each([2, 3] as const)("with DataTables %i, SearchBuilder", (version) =>
     },
   );
 
+  test("compares whole numbers with a fraction that is typed letter by letter", async () => {
+    const page = await demo.visit({ version, page: file });
+    await expectProducts(page, "TRUE");
+    await page.locator(".dtsb-add").click();
+    await pick(criterion(page, 0), "5", "<");
+    await criterion(page, 0).locator("input.dtsb-value").pressSequentially("1.5");
+    await expectProducts(page, "stock < 1.5");
+  });
+
   test("offers the values of a field in a list", async () => {
     const page = await demo.visit({ version, page: file });
     await expectProducts(page, "TRUE");
@@ -145,6 +154,28 @@ describe.each([2, 3] as const)("with DataTables %i, ColumnControl", (version) =>
     await box.locator("input").first().fill(value);
     await expectProducts(page, sql);
     await demo.picture(`column-control-${version}-${type}`);
+  });
+
+  test("takes a date letter by letter without an alert", async () => {
+    const page = await demo.visit({ version, page: file });
+    await expectProducts(page, "TRUE");
+    const box = await openBox(page, 6);
+    await box.locator("select").selectOption("greater");
+    await box.locator("input").first().pressSequentially("2026-0");
+    await expectProducts(page, "TRUE");
+    await box.locator("input").first().pressSequentially("1-01");
+    await expectProducts(page, "launched_on > '2026-01-01'");
+  });
+
+  test("takes a number letter by letter without an alert", async () => {
+    const page = await demo.visit({ version, page: file });
+    await expectProducts(page, "TRUE");
+    const box = await openBox(page, 5);
+    await box.locator("select").selectOption("less");
+    await box.locator("input").first().pressSequentially("-2.x");
+    await expectProducts(page, "FALSE");
+    await box.locator("input").first().fill("2.5");
+    await expectProducts(page, "stock < 2.5");
   });
 
   test.each(Object.entries(ways))(

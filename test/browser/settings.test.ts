@@ -2,7 +2,13 @@
 import { expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
 
-const demo = openDemo({ products: { datatables: { errorMode: "inline", rowId: true } } });
+const demo = openDemo({
+  products: {
+    datatables: { errorMode: "inline", rowId: true, search: "words" },
+    datatablesQuery:
+      "SELECT product_id, sku, name, category_name, price, is_active AS stock FROM product_overview",
+  },
+});
 const rows = "#products tbody tr";
 
 test.each([2, 3] as const)(
@@ -25,9 +31,23 @@ test.each([2, 3] as const)(
 
 test.each([2, 3] as const)("DataTables %i gives its rows the keys as ids", async (version) => {
   const page = await demo.visit({ version, page: "grid.html" });
-  const ids = demo.column(
-    "SELECT product_id FROM product_overview WHERE is_active ORDER BY sku LIMIT 10",
-  );
+  const ids = demo.column("SELECT product_id FROM product_overview ORDER BY sku LIMIT 10");
   const script = `[...document.querySelectorAll("${rows}")].map((row) => row.id)`;
   await expect.poll(() => page.evaluate(script)).toEqual(ids);
 });
+
+test.each([2, 3] as const)(
+  "DataTables %i finds words in any order and column, and truth values by their words",
+  async (version) => {
+    const page = await demo.visit({ version, page: "grid.html" });
+    const shown = () => page.locator(`${rows} td:first-child`).allTextContents();
+    const skus = (condition: string) =>
+      demo.column(`SELECT sku FROM product_overview WHERE ${condition} ORDER BY sku LIMIT 10`);
+    await page.locator("input[type=search]").fill("hand hammer");
+    const both =
+      "(name LIKE '%hammer%' OR category_name LIKE '%hammer%') AND (sku || name || category_name LIKE '%hand%')";
+    await expect.poll(shown).toEqual(skus(both));
+    await page.evaluate('table.search("").column(4).search("false").draw()');
+    await expect.poll(shown).toEqual(skus("NOT is_active"));
+  },
+);

@@ -118,6 +118,12 @@ const shapes: readonly Case[] = [
   ],
   ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
   ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
+  [
+    "actions as the keys of access",
+    { ...base, access: { read: ["admin"] } },
+    "access",
+    'roles as the keys: {"admin":["read"]}',
+  ],
   ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
   [
     "components as a list",
@@ -125,6 +131,75 @@ const shapes: readonly Case[] = [
     "components",
     "onBeforeInsert",
   ],
+  [
+    "components as a list, in their own form",
+    {
+      ...base,
+      components: [
+        {
+          properties: {
+            filename: "components/plants.js",
+            methods: [
+              { name: "checkLabel", events: "onBeforeInsert", params: [{ value: "{user_id}" }] },
+              { name: "tellDepot", events: ["onAfterInsert", "onAfterUpdate"] },
+            ],
+          },
+        },
+      ],
+    },
+    "components",
+    '{"onBeforeInsert":["components/plants.js#checkLabel"],"onAfterInsert":["components/plants.js#tellDepot"],"onAfterUpdate":["components/plants.js#tellDepot"]}',
+  ],
+  [
+    "components of details",
+    { ...receipts, masterDetail: { ...receipts.masterDetail, components: [] } },
+    "masterDetail.components",
+    "components at the top of the file",
+  ],
+  [
+    "kafka of details",
+    {
+      ...receipts,
+      masterDetail: { ...receipts.masterDetail, detailConfig: { kafka: { topic: "x" } } },
+    },
+    "masterDetail.detailConfig.kafka",
+    "no kafka",
+  ],
+  ["a file of processors alone", { processor: [{ name: "x" }] }, "processor", "no processor"],
+  [
+    "a date format of details",
+    {
+      ...receipts,
+      masterDetail: {
+        ...receipts.masterDetail,
+        detailConfig: {
+          fieldValidation: [{ name: "note", type: "date", constraints: { format: "dd/MM" } }],
+        },
+      },
+    },
+    "masterDetail.detailConfig.fieldValidation[0].constraints.format",
+    '"dd/MM"',
+    "dates are ISO 8601",
+  ],
+  [
+    "a mark of the key that is no boolean",
+    { ...base, fieldValidation: [{ name: "name", constraints: { primaryKey: "yes" } }] },
+    "fieldValidation[0].constraints.primaryKey",
+    "an unknown property",
+  ],
+  ...(
+    [
+      ["of another type", { type: "avg", source: "items.qty" }],
+      ["that counts a column", { type: "count", source: "items.qty" }],
+      ["that sums the length", { type: "sum", source: "items.length" }],
+      ["without items", { type: "sum", source: "qty" }],
+    ] as const
+  ).map(([what, total]): Case => [
+    `a header calculation by source ${what}`,
+    { ...receipts, headerCalculations: { total } },
+    "headerCalculations.total",
+    '{"type": "sum", "source": "items.<column>"}',
+  ]),
   [
     "a header calculation that has no counterpart",
     { ...receipts, headerCalculations: { total: "items.reduce()" } },
@@ -183,6 +258,17 @@ const rules: readonly Case[] = [
     "fieldValidation[0].name",
     '"nam"',
     'did you mean "name"?',
+  ],
+  [
+    "a constraint on a column that is only read",
+    {
+      ...base,
+      viewName: "product_view",
+      fieldValidation: [{ name: "category_name", type: "text", constraints: { required: true } }],
+    },
+    "fieldValidation[0].constraints.required",
+    "category_name, which is only read",
+    "a type, precision or scale alone",
   ],
   [
     "an unknown column of the object form",
@@ -613,6 +699,37 @@ const plans: readonly Case[] = [
     "tableName",
     "group_id, user_id",
     "delete",
+  ],
+  [
+    "a named key that is not unique",
+    { action: { update: true, create: true }, tableName: "products", primaryKey: "name" },
+    "primaryKey",
+    "name, which the database does not keep unique",
+    "create, update: unique and NOT NULL",
+  ],
+  [
+    "a named key that may be null",
+    { action: { create: true }, tableName: "coupons", primaryKey: "alias" },
+    "primaryKey",
+    "alias, which may be null",
+    "create: unique and NOT NULL",
+  ],
+  [
+    "writing to a table without a key",
+    {
+      action: { read: true, create: true, update: true, delete: true, import: true },
+      tableName: "coupons",
+    },
+    "tableName",
+    "the table coupons, which has no key",
+    "for update, delete",
+  ],
+  [
+    "locks on a table without a key",
+    { action: { read: true, lock: true }, tableName: "coupons" },
+    "tableName",
+    "which has no key",
+    "for lock",
   ],
   [
     "half of a composite key",

@@ -101,18 +101,16 @@ describe("texts", () => {
     ["'", "1; drop table parts", "0x41", "1e1001", "NaN", "Infinity", "--1", "1 or 1=1", "٣"].map(
       (text) => [text],
     ),
-  )("the text %s is no number", async (text) => {
+  )("the text %s is no number, and finds none", async (text) => {
     for (const body of [
       criterion("qty", "=", text),
-      criterion("price", "!between", text, "1"),
+      criterion("price", "between", text, "1"),
       pane("qty", text),
       control("price", { list: [text] }),
       search("qty", "num", "less", text),
-    ]) {
-      const answer = await ask("shelf", body);
-      expect(answer.status, JSON.stringify(answer.body)).toBe(400);
-      expect(answer.body.error).toBe("Invalid payload");
-    }
+    ])
+      expect(idsOf(await ask("shelf", body))).toEqual([]);
+    expect(idsOf(await ask("shelf", criterion("price", "!between", text, "1")))).toEqual(ids);
   });
 
   test("a NUL character is refused everywhere", async () => {
@@ -153,18 +151,13 @@ describe("numbers", () => {
   test.each(["1e308", "-1e308", "9223372036854775808", "-9223372036854775809", "1e1000"])(
     "%s is compared with every type of number without an error of the database",
     async (number) => {
-      // A whole number is of 64 bits, with or without a sign; a decimal may have any size.
-      const isWhole = number === "9223372036854775808";
-      for (const [field, status] of [
-        ["qty", isWhole ? 200 : 400],
-        ["price", 200],
-      ] as const) {
+      for (const field of ["qty", "price"]) {
         for (const condition of ["=", "!=", "<", ">=", "between", "!between"]) {
           const values = [number, number].map((text) => `${text}`);
           const sent = JSON.stringify(criterion(field, condition, ...values));
           for (const text of [sent, sent.replaceAll(`"${number}"`, number)]) {
             const answer = await fixture().post("shelf/datatables", text);
-            expect(answer.status, JSON.stringify(answer.body)).toBe(status);
+            expect(answer.status, JSON.stringify(answer.body)).toBe(200);
           }
         }
       }
@@ -192,7 +185,7 @@ describe("shapes", () => {
     json: readonly unknown[],
     form: readonly unknown[] = json,
   ): Taken => ({ body, json, form });
-  const numbers = [null, 1, -1];
+  const plain = [null, ...words];
   const places: Record<string, Taken> = {
     searchBuilder: taking((value) => ({ searchBuilder: value }), [null, ...objects]),
     "searchBuilder.logic": taking(
@@ -206,24 +199,20 @@ describe("shapes", () => {
     "a criterion": taking((value) => ({ searchBuilder: { criteria: [value] } }), objects),
     "a condition": taking((value) => criterion("qty", value, "1"), [null]),
     origData: taking((value) => criterion(value, "=", "1"), [null]),
-    "a value of a criterion": taking((value) => criterion("qty", "=", value), numbers),
+    "a value of a criterion": taking((value) => criterion("qty", "=", value), plain),
     "the value of a criterion": taking(
       (value) => ({
         searchBuilder: { criteria: [{ condition: "=", origData: "name", value, value1: value }] },
       }),
-      [...numbers, "x", ["qty"], named],
-      [null, ...words, ["qty"], named],
+      [null, "x", 1, -1, 1e308, ["qty"], named],
+      [...plain, ["qty"], named],
     ),
     searchPanes: taking((value) => ({ searchPanes: value }), [null, ...containers]),
     "a pane": taking(
       (value) => ({ searchPanes: { grade: value } }),
       [null, [], {}, ["qty"], named],
     ),
-    "a value of a pane": taking(
-      (value) => pane("grade", value),
-      [...numbers, "x"],
-      [null, ...words],
-    ),
+    "a value of a pane": taking((value) => pane("grade", value), plain),
     searchPanes_null: taking((value) => ({ searchPanes_null: value }), [null, ...containers]),
     "the marks of a pane": taking(
       (value) => ({ searchPanes_null: { grade: value } }),
@@ -240,15 +229,18 @@ describe("shapes", () => {
       (value) => control("qty", { search: value }),
       [null, ...objects],
     ),
-    "a value of columnControl": taking((value) => search("qty", "num", "equal", value), numbers),
+    "a value of columnControl": taking((value) => search("qty", "num", "equal", value), plain),
     "a type of columnControl": taking((value) => search("qty", value, "equal", "1"), [null]),
     "a logic of columnControl": taking((value) => search("qty", "num", value, "1"), [null]),
     "a mask of columnControl": taking(
       (value) => search("seen", "date", "equal", "2026-01-01", value),
       [null],
     ),
-    "a list of columnControl": taking((value) => control("qty", { list: value }), [null, [], {}]),
-    "a value of a list": taking((value) => control("qty", { list: [value] }), numbers),
+    "a list of columnControl": taking(
+      (value) => control("qty", { list: value }),
+      [null, [], {}, ["qty"], named],
+    ),
+    "a value of a list": taking((value) => control("qty", { list: [value] }), plain),
     // In a form it is the empty word.
     count: taking((value) => ({ count: value }), [null], []),
   };

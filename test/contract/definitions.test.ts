@@ -216,16 +216,18 @@ function membersOf({ body }: Answer, { takesForm: isBare }: Action): unknown {
   return success === false ? { success, ...own } : own;
 }
 
-/** A query has no empty lists and objects. */
+/** A query has no empty lists and objects, at any depth. */
 const isSayable = (body: Json): boolean =>
-  Object.values(body as object).every((value) => !isEmpty(value));
+  Object.values(body as object).every(
+    (value) => !isEmpty(value) && (typeof value !== "object" || value === null || isSayable(value)),
+  );
 const isEmpty = (value: unknown): boolean =>
   typeof value === "object" && value !== null && bracketed({ value }) === "";
 
 /** The query as it arrives: texts, of which digits stand for numbers where the schema asks for these. */
 function asRead(body: Json, { properties = {} }: JsonSchema): object {
   const members = Object.entries(body as object).map(([name, value]) => {
-    if (typeof value === "object" && value !== null) return [name, value];
+    if (typeof value === "object" && value !== null) return [name, asRead(value, {})];
     const text = value === null ? "" : String(value);
     const isNumber = properties[name]?.type === "integer" && /^-?\d+$/.test(text);
     return [name, isNumber ? Number(text) : text];

@@ -149,11 +149,12 @@ function configFiles(
   url: string,
   { project, endpoints, files, components }: FixtureOptions,
 ): Map<string, string> {
+  const { database = {} }: { database?: object } = project ?? {};
   const entities = Object.entries(endpoints).map(
     ([name, endpoint]) => [`test/${name}.json`, JSON.stringify(endpoint)] as const,
   );
   return new Map([
-    ["test/project.json", JSON.stringify({ database: { url }, ...project })],
+    ["test/project.json", JSON.stringify({ ...project, database: { url, ...database } })],
     ...entities,
     ...Object.keys(components ?? {}).map((path) => [`test/${path}`, ""] as const),
     ...Object.entries(files ?? {}),

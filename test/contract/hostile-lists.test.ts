@@ -336,7 +336,10 @@ describe("values", () => {
       return refusals([{ ...place, error }], values);
     });
   });
-  test.each(odd.filter(({ error }) => error !== null))(
+  // What version 2 of the library sends of a RegExp in JSON.
+  const isRegExp = ({ kind, place, value }: (typeof odd)[number]) =>
+    kind === "search" && place !== "the grid's searchValue" && JSON.stringify(value) === "{}";
+  test.each(odd.filter((one) => one.error !== null && !isRegExp(one)))(
     "$shown as a text in $place is refused",
     async ({ send, value, error }) => {
       await expectRefusal(send(value), error!);

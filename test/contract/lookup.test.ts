@@ -13,6 +13,16 @@ const people = [
   ["p5", "C-1", "bo", "Oslo", 1, 5],
 ] as const;
 
+/** Names with accents, with letters that only look like it, and with what patterns are made of. */
+const letters = [
+  ["l1", "a", "Málaga"],
+  ["l2", "b", "Łódź"],
+  ["l3", "c", "Ørsted Đurić"],
+  ["l4", "d", "Straße"],
+  ["l5", "e", "malaga_x 5%"],
+  ["l6", "f", "Ήλιος"],
+] as const;
+
 beforeAll(async () => {
   const text = (value: string | null) =>
     value === null ? "NULL" : `'${value.replaceAll("'", "''")}'`;
@@ -31,6 +41,7 @@ beforeAll(async () => {
         },
       },
       { name: "numbers", columns: { number_id: "identity", label: "text(20)" } },
+      { name: "letters", columns: { letter_id: "key", code: "text(5)", name: "text(40)" } },
     ],
     setUp: (engine) => [
       ...people.map(([id, code, name, city, active, rank]) => {
@@ -38,6 +49,9 @@ beforeAll(async () => {
         const values = `${text(id)}, ${text(name)}, ${text(code)}, ${text(city)}, ${isActive}, ${rank}, 'hush'`;
         return `INSERT INTO people VALUES (${values})`;
       }),
+      ...letters.map(
+        ([id, code, name]) => `INSERT INTO letters VALUES ('${id}', '${code}', '${name}')`,
+      ),
       "INSERT INTO numbers (label) VALUES ('one'), ('two'), ('three')",
     ],
     endpoints: {
@@ -56,6 +70,31 @@ beforeAll(async () => {
         tableName: "people",
         action: { lookup: true },
         defaultScope: { read: { active: false }, lookup: { active: true } },
+      },
+      prefixed: {
+        tableName: "people",
+        action: { lookup: true },
+        fieldNameLookup: { id: "id", text: "name", match: "prefix" },
+      },
+      plain: {
+        tableName: "letters",
+        action: { lookup: true },
+        fieldNameLookup: { id: "letter_id", text: "name", accents: "ignore" },
+      },
+      "plain-prefix": {
+        tableName: "letters",
+        action: { lookup: true },
+        fieldNameLookup: {
+          id: "letter_id",
+          text: "code || ' ' || name",
+          accents: "ignore",
+          match: "prefix",
+        },
+      },
+      accented: {
+        tableName: "letters",
+        action: { lookup: true },
+        fieldNameLookup: { id: "letter_id", text: "name" },
       },
       numbers: { tableName: "numbers", action: { lookup: true, create: true } },
       unable: { tableName: "people", action: { read: true } },
@@ -81,6 +120,8 @@ async function post(
   checkEnvelope(answer);
   return answer;
 }
+
+const json = (value: unknown): string => encodeURIComponent(JSON.stringify(value));
 
 const ids = (answer: Answer): string[] => answer.body.data.map((item: { id: string }) => item.id);
 
@@ -114,6 +155,23 @@ describe("a GET", () => {
     ["a hundred characters", `?search=${"x".repeat(100)}`, [], "x".repeat(100)],
     ["ids", "?ids=p3,p1,p9", ["p3", "p1"], ""],
     ["a limit", "?limit=2", ["p2", "p4"], ""],
+    ["where of one column", "?where[city]=Oslo", ["p2", "p5"], ""],
+    ["where of two columns", "?where[city]=Oslo&where[rank]=5", ["p5"], ""],
+    ["where of a truth value", "?where[active]=false", ["p4"], ""],
+    ["where beside a search", "?where[city]=Oslo&search=neil", ["p2"], "neil"],
+    ["where beside ids", "?where[city]=Oslo&ids=p1,p5", ["p5"], ""],
+    ["an empty where", "?where=", ["p2", "p4", "p5", "p3", "p1"], ""],
+    ["an empty value of a text column", "?where[city]=", [], ""],
+    ["an empty value of another column", "?where[rank]=", [], ""],
+    ["an empty value beside another one", "?where[rank]=&where[city]=Oslo", [], ""],
+    ["where as JSON pairs", `?where=${json([{ key: "city", value: null }])}`, ["p4"], ""],
+    ["where as an empty JSON list", "?where=[]", ["p2", "p4", "p5", "p3", "p1"], ""],
+    [
+      "where as a JSON tree",
+      `?where=${json({ conditions: [{ key: "rank", operator: ">", value: 3.5 }] })}`,
+      ["p4", "p5"],
+      "",
+    ],
     ["unknown parameters", "?_=1700000000000&x=y", ["p2", "p4", "p5", "p3", "p1"], ""],
   ])("lookup by GET takes %s", async (_name, query, expected, search) => {
     const answer = await get(`people/lookup${query}`);
@@ -167,6 +225,31 @@ describe("a GET", () => {
     ["page 0", "people/lookup?page=0", "dynamic", "Invalid parameter"],
     ["a page with a fraction", "people/lookup?page=1.5", "dynamic", "Invalid parameter"],
     ["ids of another type", "numbers/lookup?ids=1,x", "dynamic", "Invalid parameter"],
+    ["where of an unknown column", "people/lookup?where[nope]=1", "dynamic", "Invalid field"],
+    ["where of a hidden column", "people/lookup?where[secret]=a", "dynamic", "Invalid field"],
+    [
+      "an empty where of a hidden column",
+      "people/lookup?where[secret]=",
+      "dynamic",
+      "Invalid field",
+    ],
+    ["where of another type", "people/lookup?where[rank]=x", "dynamic", "Invalid parameter"],
+    ["where with a list", "people/lookup?where[city][]=Oslo", "dynamic", "Invalid parameter"],
+    ["where that is a word", "people/lookup?where=city", "dynamic", "Invalid payload"],
+    ["where that is a number", "people/lookup?where=5", "dynamic", "Invalid payload"],
+    ["where that is broken JSON", "people/lookup?where={", "dynamic", "Invalid payload"],
+    [
+      "where as JSON with an unknown column",
+      `people/lookup?where=${json([{ key: "nope", value: 1 }])}`,
+      "dynamic",
+      "Invalid field",
+    ],
+    [
+      "where as JSON with a NUL character",
+      `people/lookup?where=${json([{ key: "city", value: "\0" }])}`,
+      "dynamic",
+      "Invalid payload",
+    ],
     ["a NUL character", "people/lookup?search=%00", "dynamic", "Invalid payload"],
     ["bytes that are no UTF-8", "people/lookup?search=%FF", "dynamic", "Invalid payload"],
   ])("lookup by GET refuses %s", async (_name, path, mode, error) => {
@@ -223,6 +306,15 @@ describe("a POST", () => {
     ],
     ["ids", { ids: ["p5", "p1"] }, ["p5", "p1"]],
     ["no ids at all", { ids: [] }, []],
+    ["a search", { search: "BO" }, ["p2", "p5"]],
+    ["an empty search", { search: "" }, ["p2", "p4", "p5", "p3", "p1"]],
+    ["a search that is null", { search: null }, ["p2", "p4", "p5", "p3", "p1"]],
+    ["a search beside where", { search: "o", where: [{ key: "rank", value: 5 }] }, ["p5"]],
+    [
+      "a search with an order",
+      { search: "o", sort_columns: [{ column: "rank", direction: "DESC" }] },
+      ["p5", "p4", "p2"],
+    ],
     ["a limit", { limit: 1 }, ["p2"]],
   ])("lookup by POST takes %s", async (_name, body, expected) => {
     const answer = await post("people", body);
@@ -298,6 +390,8 @@ describe("a POST", () => {
       "static",
       "Invalid parameter",
     ],
+    ["a search of 101 characters", { search: "x".repeat(101) }, "static", "Invalid parameter"],
+    ["a search that is no text", { search: ["bo"] }, "static", "Invalid parameter"],
     ["a limit as true", { limit: true }, "static", "Invalid parameter"],
     ["ids as a number", { ids: 5 }, "static", "Invalid parameter"],
     ["an array as body", [], "static", "Invalid payload"],
@@ -333,6 +427,47 @@ describe("the configuration", () => {
       ],
     };
     expect(ids(await post("scoped", { where }))).toEqual(["p1"]);
+  });
+
+  test("lookup applies the default scope beside the where of a GET", async () => {
+    expect(ids(await get("scoped/lookup?where[city]=Oslo"))).toEqual(["p2", "p5"]);
+    expect(ids(await get("scoped/lookup?where[active]=false"))).toEqual([]);
+  });
+
+  test.each([
+    ["prefixed", "bo", ["p2", "p5"]],
+    ["prefixed", "o", []],
+    ["prefixed", "%", []],
+    ["plain", "malaga", ["l1", "l5"]],
+    ["plain", "MÁLAGÁ", ["l1", "l5"]],
+    ["plain", "lodz", ["l2"]],
+    ["plain", "Łódź", ["l2"]],
+    ["plain", "orsted duric", ["l3"]],
+    ["plain", "ørsted", ["l3"]],
+    ["plain", "straße", ["l4"]],
+    ["plain", "strasse", []],
+    ["plain", "ηλιος", ["l6"]],
+    ["plain", "a_x", ["l5"]],
+    ["plain", "5%", ["l5"]],
+    ["plain", "m%a", []],
+    ["plain-prefix", "A malaga", ["l1"]],
+    ["plain-prefix", "malaga", []],
+    ["accented", "malaga", ["l5"]],
+    ["accented", "málaga", ["l1"]],
+  ])("lookup of %s finds labels by %s", async (endpoint, search, expected) => {
+    expect(ids(await get(`${endpoint}/lookup?search=${encodeURIComponent(search)}`))).toEqual(
+      expected,
+    );
+    expect(ids(await post(endpoint, { search }))).toEqual(expected);
+  });
+
+  test("lookup keeps each search by POST apart in the cache", async () => {
+    const found = async (search: string) => ids(await post("people", { search }));
+    expect([await found("dora"), await found("ceder"), await found("dora")]).toEqual([
+      ["p4"],
+      ["p3"],
+      ["p4"],
+    ]);
   });
 
   test("lookup shows numeric keys as text", async () => {

@@ -63,6 +63,7 @@ export const shelfOptions: FixtureOptions = {
     panes: over({ searchPanes: ["grade", "qty", "ready"] }),
     lists: over({ searchBuilder: ["grade", "price"], columnControl: ["grade", "made"] }),
     labels: over(inEachList(["name", "note"])),
+    words: over({ search: "words" }),
     clamped: over({ rowId: true, length: "clamp" }),
     inline: over({ errorMode: "inline", searchPanes: ["grade"] }),
     nested: {

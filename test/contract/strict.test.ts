@@ -127,7 +127,7 @@ const refusals: Refusal[] = [
   {
     request: ["items", "lookup"],
     body: { where: [], serach: "a" },
-    says: '"serach"',
+    says: '"serach", did you mean "search"?',
     else: 400,
   },
   {

@@ -12,6 +12,7 @@ import { accept } from "../../core/values/accept.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { createDb } from "../../db/connections/db.ts";
+import { ExactNumber } from "../../core/values/json.ts";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
@@ -206,7 +207,9 @@ describe("connecting", () => {
 
   test("needs a URL that can be read, and does not repeat its password", async () => {
     const error = await errorOf(open("postgres://me:secret@host:port/x", options));
-    expect(error).toMatchObject({ message: "The URL of the PostgreSQL database cannot be read" });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^The URL of the PostgreSQL database cannot be read; /),
+    });
     expect(inspect(error)).not.toContain("secret");
   });
 
@@ -374,7 +377,7 @@ const values: [type: string, sent: unknown, shown?: unknown][] = [
   ["timestamptz", "0099-02-28T12:34:56.789Z"],
   ["timestamp(0)", "2024-02-29T12:34:56.000Z"],
   ["time", "23:59:59"],
-  ["timetz", "12:34:56"],
+  ["timetz", "12:34:56+00"],
   ["uuid", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
   ["json", { a: [1, "x", null] }],
   ["jsonb", 'a "text"'],
@@ -456,11 +459,11 @@ describe("values", () => {
     ["double precision", "0.1::real", 0.10000000149011612],
     ["date", "'infinity'", null],
     ["timestamptz", "'-infinity'", null],
-    ["timestamp", "'2024-02-29 12:34:56.789999'", "2024-02-29T12:34:56.789Z"],
+    ["timestamp", "'2024-02-29 12:34:56.789999'", "2024-02-29T12:34:56.789999Z"],
     ["timestamptz", "'2024-02-29 12:34:56+05:30'", "2024-02-29T07:04:56.000Z"],
-    ["timetz", "'12:34:56.7+02'", "10:34:56"],
-    ["time", "'12:34:56.999999'", "12:34:56"],
-    ["jsonb", "'{\"n\": 12345678901234567890}'", { n: "12345678901234567890" }],
+    ["timetz", "'12:34:56.7+02'", "12:34:56.7+02"],
+    ["time", "'12:34:56.999999'", "12:34:56.999999"],
+    ["jsonb", "'{\"n\": 12345678901234567890}'", { n: new ExactNumber("12345678901234567890") }],
     ["bigint[]", "'{1,9007199254740993}'", [1, "9007199254740993"]],
     ["money", "12.5", "$12.50"],
   ])("that others stored as %s %s are shown as %j", async (type, literal, shown) => {
@@ -575,7 +578,7 @@ describe("failures", () => {
       { kind: "check", constraint: "positive" },
     ],
     [`insert into "children" (parent, size) values (1, 40000)`, { kind: "outOfRange" }],
-    [`insert into "children" (id, parent) values (1, 1)`, { kind: "badValue" }],
+    [`insert into "children" (id, parent) values (1, 1)`, { kind: "generated" }],
     [`select 'x'::int`, { kind: "badValue" }],
     [`select '{}'::json = '{}'::json`, { kind: "badValue" }],
     [`select * from no_such_table`, { kind: "unknown" }],
@@ -643,13 +646,13 @@ describe("the catalog", () => {
       { name: "pair", columns: ["s", "plain"] },
       { name: "sole", columns: ["price"] },
     ]);
-    expect(table.foreignKeys).toEqual([
+    expect(table.foreignKeys).toMatchObject([
       { name: "link_fk", columns: ["link"], referencedTable: 'other.Odd "name' },
     ]);
   });
 
   test.each([
-    ["id", { generated: "identity", hasDefault: true, nullable: false, type: "integer" }],
+    ["id", { generated: "computed", hasDefault: true, nullable: false, type: "integer" }],
     ["s", { generated: "identity", hasDefault: true }],
     ["total", { generated: "computed", type: "decimal", precision: null, scale: null }],
     ["price", { generated: "none", hasDefault: true, nullable: false, precision: 8, scale: 2 }],
@@ -658,6 +661,15 @@ describe("the catalog", () => {
   ])("tells of column %s", async (name, expected) => {
     const table = (await engine.table(own, null, "kinds"))!;
     expect(table.columns.get(name)).toMatchObject(expected);
+  });
+
+  test("tells of texts whose own = may find another text, for those who compare exactly", async () => {
+    await rows(
+      "create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    );
+    await rows("create table cased (plain text, folded text collate any_case)");
+    const { columns } = (await engine.table(own, null, "cased"))!;
+    expect([...columns.values()].map(({ isLoose = false }) => isLoose)).toEqual([false, true]);
   });
 
   test("takes views, other schemas and odd names, and knows no others", async () => {

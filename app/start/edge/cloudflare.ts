@@ -6,11 +6,13 @@
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import type { ConfigFiles } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { type Bindings, environmentOf, type Lasting } from "./bindings.ts";
 import { type Installation, readInstallation, Refusal } from "./installation.ts";
 import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
 import { openRequestParts } from "./request-parts.ts";
+import { clientAt } from "../../http/client-address.ts";
 import { appOver } from "../open-project.ts";
 
 export interface FetchHandlerOptions {
@@ -63,9 +65,10 @@ function serve(installation: Installation, request: Request) {
       const { projects, pingRedis } = await opening;
       await seeDatabases(projectsFor(asked, projects), installation);
       const { configs, settings, log } = installation;
-      const { bodyLimitBytes } = settings;
-      const app = appOver(projects, { configs, bodyLimitBytes, pingRedis, log });
-      return withLength(await app.fetch(asked));
+      const { bodyTimeoutMs } = limits;
+      const parts = { configs, settings, bodyTimeoutMs, checkHost: null, pingRedis, log };
+      const app = appOver(projects, parts);
+      return withLength(await app.fetch(asked, clientAt(asked.headers.get("CF-Connecting-IP"))));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
       else installation.log.error({ err: error }, "The projects could not be opened");

@@ -75,11 +75,11 @@ export function readInstallation({
       keys.set(name, known);
       return known;
     },
-    async openDb({ name, database: { url, pool, statementTimeoutMs }, decimals }) {
+    async openDb({ name, database: { url, pool, statementTimeoutMs, triggerMessages }, decimals }) {
       const known = openers.get(name);
       if (known) return known();
       const connectionsMax = Math.min(pool, limits.requestConnectionsMax);
-      const options = { connectionsMax, statementTimeoutMs, decimals };
+      const options = { connectionsMax, statementTimeoutMs, triggerMessages, decimals };
       const open = await openPerRequest(url, options).catch((error: Error) => {
         throw new Refusal(`${name}: ${error.message}`, { cause: error });
       });

@@ -2,7 +2,13 @@
  * What MySQL or MariaDB says of its tables, views and queries. Tables are read from information_schema; a query is only prepared,
  * and its columns come from the protocol's description of the result.
  */
-import type { Column, ForeignKey, Table, UniqueConstraint } from "../../../core/values/column.ts";
+import type {
+  Column,
+  ForeignKey,
+  Table,
+  TableRefusal,
+  UniqueConstraint,
+} from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
@@ -11,7 +17,7 @@ import type { Field, MysqlConnection } from "./connection.ts";
 
 /** Null when there is no such table or view. `schema` null = the database of the URL. */
 export async function readTable(
-  connection: Connection,
+  connection: MysqlConnection,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -24,10 +30,19 @@ export async function readTable(
   const jsonColumns = new Set(
     isMariaDb(version) && !isView ? (await read(checksQuery)).map(checkedAsJson) : [],
   );
-  const columns = (await read(columnsQuery)).map((row) =>
-    tableColumn(row, { isView, isJson: jsonColumns.has(String(row["name"])), version }),
-  );
+  const fills = (await read(fillingQuery)).length > 0;
   const indexes = [...groupedBy(await read(indexesQuery))];
+  const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];
+  const columnRows = await read(columnsQuery);
+  const columns = columnRows.map((row) =>
+    tableColumn(row, {
+      isView,
+      isJson: jsonColumns.has(String(row["name"])),
+      isFilledByTrigger: fills,
+      isUntoldKey: !returnsInserts(version) && primaryKey.includes(String(row["name"])),
+      version,
+    }),
+  );
   const references = [...groupedBy(await read(referencesQuery))];
   const identity = String(table["identity"]);
   const cascades = await connection.run(cascadesQuery, [], false);
@@ -37,7 +52,7 @@ export async function readTable(
     schema,
     name,
     columns: new Map(columns.map((column) => [column.name, column])),
-    primaryKey: indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [],
+    primaryKey,
     unique: indexes
       .filter(([, parts]) =>
         parts.every((part) => part["column_name"] !== null && part["prefix"] === null),
@@ -50,6 +65,14 @@ export async function readTable(
       referencedIdentity: String(parts[0]!["referenced_identity"]),
       referencedColumns: parts.map((part) => String(part["referenced_column"])),
     })),
+    refusals: isView
+      ? []
+      : [
+          ...lackedRights(columnRows),
+          ...((await mayDelete(connection, schema, name)) ? [] : [refusalOf("delete", null)]),
+        ],
+    // INSERT … RETURNING cannot be had for all: it has no form for what a MySQL server would do.
+    insertsReturn: returnsInserts(version) && (fills || hasDefaultKey(columns, primaryKey)),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
     changesWith: changesWith(identity, {
@@ -96,7 +119,7 @@ const tableQuery = `
 
 const columnsQuery = `
   select COLUMN_NAME as name, COLUMN_TYPE as native, CHARACTER_SET_NAME as charset, COLLATION_NAME as collation, IS_NULLABLE as nullable,
-    COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression
+    COLUMN_DEFAULT as initial, EXTRA as extra, GENERATION_EXPRESSION as expression, PRIVILEGES as rights
   from information_schema.COLUMNS
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?
   order by ORDINAL_POSITION`;
@@ -127,6 +150,12 @@ const triggersQuery = `
   select distinct lower(concat(EVENT_OBJECT_SCHEMA, '.', EVENT_OBJECT_TABLE)) as identity
   from information_schema.TRIGGERS`;
 
+/** Triggers that may change a row before it is stored. */
+const fillingQuery = `
+  select TRIGGER_NAME as name from information_schema.TRIGGERS
+  where EVENT_OBJECT_SCHEMA = coalesce(?, database()) and EVENT_OBJECT_TABLE = ?
+    and ACTION_TIMING = 'BEFORE' and EVENT_MANIPULATION = 'INSERT'`;
+
 /** MariaDB alone has the table's name there. */
 const checksQuery = `
   select CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
@@ -134,6 +163,63 @@ const checksQuery = `
 
 const namesQuery = `
   select TABLE_NAME as name from information_schema.TABLES where TABLE_SCHEMA = database() order by TABLE_NAME`;
+
+const refusalOf = (
+  statement: TableRefusal["statement"],
+  columns: readonly string[] | null,
+): TableRefusal => ({
+  statement,
+  columns,
+  reason: `on which the database user has no right to ${statement.toUpperCase()}`,
+});
+
+/** The server lists, for each column, what the user may do with it, by whichever grant. */
+function lackedRights(rows: readonly RawRow[]): TableRefusal[] {
+  return (["select", "insert", "update"] as const).flatMap((statement) => {
+    const lacking = rows.filter((row) => !String(row["rights"]).split(",").includes(statement));
+    return lacking.length === 0
+      ? []
+      : [
+          refusalOf(
+            statement,
+            lacking.map((row) => String(row["name"])),
+          ),
+        ];
+  });
+}
+
+/** A right to DELETE can come from grants of any level and from roles: the server is asked, as it is when it prepares one. */
+async function mayDelete(
+  connection: MysqlConnection,
+  schema: string | null,
+  name: string,
+): Promise<boolean> {
+  const table = [schema, name]
+    .flatMap((part) => (part === null ? [] : `\`${part.replaceAll("`", "``")}\``))
+    .join(".");
+  try {
+    await connection.describe(`delete from ${table} where 1 = 0`);
+    return true;
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno === accessDenied) return false;
+    throw error;
+  }
+}
+
+const accessDenied = 1142;
+
+/** Whether INSERT can answer the rows: MariaDB since 10.5. */
+function returnsInserts(version: string): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? [];
+  return Number(major) * 100 + Number(minor) >= 1005;
+}
+
+/** Whether the server makes keys and does not tell them as it tells those of AUTO_INCREMENT. */
+const hasDefaultKey = (columns: readonly Column[], primaryKey: readonly string[]): boolean =>
+  columns.some(
+    ({ name, hasDefault, generated }) =>
+      hasDefault && generated === "none" && primaryKey.includes(name),
+  );
 
 const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
 
@@ -149,17 +235,27 @@ function groupedBy(rows: readonly RawRow[]): Map<string, RawRow[]> {
   return Map.groupBy(rows, (row) => String(row["name"]));
 }
 
+interface TableFacts {
+  readonly isView: boolean;
+  readonly isJson: boolean;
+  readonly isFilledByTrigger: boolean;
+  /** Of a key that a default or a trigger makes, and that the server then does not tell. */
+  readonly isUntoldKey: boolean;
+  readonly version: string;
+}
+
 function tableColumn(
   row: RawRow,
-  { isView, isJson, version }: { isView: boolean; isJson: boolean; version: string },
+  { isView, isJson, isFilledByTrigger, isUntoldKey, version }: TableFacts,
 ): Column {
   const extra = String(row["extra"]);
   // Both servers say the expression; MariaDB says NULL where there is none.
   const isComputed = Boolean(row["expression"]);
   const isIdentity = !isView && /auto_increment/i.test(extra);
   // MariaDB writes the absent default of a nullable column as the word.
-  const isDefaulted = row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
-  return columnOf({
+  const isDefaulted =
+    !isUntoldKey && row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");
+  const column = columnOf({
     name: String(row["name"]),
     native: String(row["native"]),
     isJson,
@@ -170,7 +266,16 @@ function tableColumn(
     generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
     timestampLast: timestampLast(version),
   });
+  const told =
+    isFilledByTrigger && !isUntoldKey && column.generated === "none"
+      ? { ...column, isFilledByTrigger }
+      : column;
+  return isView ? maybeBoolean(told) : told;
 }
+
+/** A comparison gives 1 or 0 here: a rule may say that a number which is only read means true or false. */
+const maybeBoolean = (column: Column): Column =>
+  column.type === "integer" ? { ...column, ruleTypes: ["boolean"] } : column;
 
 /** MariaDB counts seconds in 32 bits without a sign since 11.5, where the processor has 64 bits. */
 function timestampLast(version: string): string {
@@ -192,7 +297,7 @@ function fieldColumn(field: Field, version: string): Column {
     generated: "none",
     timestampLast: timestampLast(version),
   };
-  return columnOf(facts);
+  return maybeBoolean(columnOf(facts));
 }
 
 const flag = { unsigned: 0x20, enum: 0x100, set: 0x800 };

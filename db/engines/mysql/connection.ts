@@ -46,7 +46,7 @@ export async function openConnection(
     target.ssl && openTls
       ? await createSecure(target, openTls)
       : mysql.createConnection({ ...target, ...driverOptions });
-  const connection = connectionOver(driver);
+  const connection = new MysqlSession(driver);
   return new Promise((resolve, reject) => {
     // The driver's own timer ends with the handshake; the set-up may hang too.
     const timer = setTimeout(() => {
@@ -143,35 +143,126 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
 /** MySQL cannot prepare these. None gives rows, so the text protocol's other forms of values do not matter. */
 const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
 
-function connectionOver(driver: mysql.Connection): MysqlConnection {
-  let alive = true;
-  const underWay = new Set<(error: Error) => void>();
+/** A session over the driver's connection, with all that is under way on it. */
+class MysqlSession implements MysqlConnection {
+  alive = true;
+  private readonly driver: mysql.Connection;
+  /** Each ends one command or stream with the error. */
+  private readonly underWay = new Set<(error: Error) => void>();
 
-  function end(error: Error): void {
-    alive = false;
-    for (const abort of underWay) abort(error);
-    underWay.clear();
-    // The driver's own `destroy` says good-bye, and then waits for a server that may never answer.
-    driver.destroy();
-    (driver as unknown as { stream: { destroy(): void } }).stream.destroy();
+  constructor(driver: mysql.Connection) {
+    this.driver = driver;
+    // Nobody else listens: an unheard `error` event would end the process.
+    driver.on("error", (error: Error) => this.end(error));
+    driver.on("end", () =>
+      this.end(lostConnection("The server closed the connection", "PROTOCOL_CONNECTION_LOST")),
+    );
   }
 
-  // Nobody else listens: an unheard `error` event would end the process.
-  driver.on("error", end);
-  driver.on("end", () =>
-    end(lostConnection("The server closed the connection", "PROTOCOL_CONNECTION_LOST")),
-  );
+  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+    const { driver } = this;
+    const result = await this.command<unknown>((done) => {
+      if (unpreparable.test(text)) driver.query(text, done);
+      else driver.execute(text, params as never[], done);
+    });
+    if (!reuse && this.alive) driver.unprepare(text);
+    return rawResult(result);
+  }
+
+  async native(text: string, params: readonly unknown[]): Promise<RawResult> {
+    return this.command<RawResult>((done) => {
+      this.driver.execute(text, params as never[], (error, result, fields) => {
+        if (error) return done(error, { rows: [], matched: 0, insertId: null });
+        done(null, { ...rawResult(result), fields: fields ?? [] });
+      });
+    });
+  }
+
+  async *stream(
+    text: string,
+    params: readonly unknown[],
+    batchRows: number,
+  ): AsyncGenerator<RawRow[]> {
+    if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
+    const execution = this.driver.execute(text, params as never[]);
+    // The stream stops listening when it ends, but the driver may still tell of the lost connection.
+    execution.on("error", () => undefined);
+    const rows = execution.stream({ highWaterMark: batchRows });
+    const abort = (error: Error): void => void rows.destroy(error);
+    this.underWay.add(abort);
+    let isOver = false;
+    try {
+      let batch: RawRow[] = [];
+      for await (const row of rows) {
+        if (batch.push(row as RawRow) < batchRows) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+      isOver = true;
+    } catch (error) {
+      // The server's error is the last that it says of this statement.
+      isOver = typeof (error as { errno?: unknown }).errno === "number";
+      throw error;
+    } finally {
+      this.underWay.delete(abort);
+      // Otherwise the server would go on sending all the rows, before anything else.
+      if (!isOver)
+        this.end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
+      else if (this.alive) this.driver.unprepare(text);
+    }
+  }
+
+  describe(text: string): Promise<readonly Field[]> {
+    return this.command<readonly Field[]>((done) => {
+      this.driver.prepare(text, (error, statement) => {
+        if (error) return done(error, []);
+        this.driver.unprepare(text);
+        done(null, (statement as unknown as { columns: Field[] }).columns);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      if (!this.alive) return resolve();
+      const timer = setTimeout(
+        () => this.end(lostConnection("The connection was closed", "ECONNABORTED")),
+        900,
+      );
+      const { stream } = this.driver as unknown as { stream: NodeJS.EventEmitter };
+      stream.once("close", () => {
+        clearTimeout(timer);
+        this.alive = false;
+        resolve();
+      });
+      this.driver.end(() => undefined);
+    });
+  }
+
+  destroy(): void {
+    if (this.alive) this.end(lostConnection("The connection was destroyed", "ECONNABORTED"));
+  }
+
+  private end(error: Error): void {
+    this.alive = false;
+    for (const abort of this.underWay) abort(error);
+    this.underWay.clear();
+    // The driver's own `destroy` says good-bye, and then waits for a server that may never answer.
+    this.driver.destroy();
+    (this.driver as unknown as { stream: { destroy(): void } }).stream.destroy();
+  }
 
   /** One command of the driver as a promise that also settles when the connection ends. */
-  function command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
+  private command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (!alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
-      underWay.add(reject);
+      if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
+      this.underWay.add(reject);
       const settle = (error: Error | null, result?: T): void => {
-        underWay.delete(reject);
+        this.underWay.delete(reject);
         if (error === null) return resolve(result as T);
         reject(error);
-        if (failure(error).kind === "connection") end(error);
+        if (failure(error).kind === "connection") this.end(error);
       };
       try {
         start(settle);
@@ -181,90 +272,6 @@ function connectionOver(driver: mysql.Connection): MysqlConnection {
       }
     });
   }
-
-  return {
-    get alive() {
-      return alive;
-    },
-
-    async run(text, params, reuse) {
-      const result = await command<unknown>((done) => {
-        if (unpreparable.test(text)) driver.query(text, done);
-        else driver.execute(text, params as never[], done);
-      });
-      if (!reuse && alive) driver.unprepare(text);
-      return rawResult(result);
-    },
-
-    async native(text, params) {
-      return command<RawResult>((done) => {
-        driver.execute(text, params as never[], (error, result, fields) => {
-          if (error) return done(error, { rows: [], matched: 0, insertId: null });
-          done(null, { ...rawResult(result), fields: fields ?? [] });
-        });
-      });
-    },
-
-    async *stream(text, params, batchRows) {
-      if (!alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
-      const execution = driver.execute(text, params as never[]);
-      // The stream stops listening when it ends, but the driver may still tell of the lost connection.
-      execution.on("error", () => undefined);
-      const rows = execution.stream({ highWaterMark: batchRows });
-      const abort = (error: Error): void => void rows.destroy(error);
-      underWay.add(abort);
-      let isOver = false;
-      try {
-        let batch: RawRow[] = [];
-        for await (const row of rows) {
-          if (batch.push(row as RawRow) < batchRows) continue;
-          yield batch;
-          batch = [];
-        }
-        if (batch.length > 0) yield batch;
-        isOver = true;
-      } catch (error) {
-        // The server's error is the last that it says of this statement.
-        isOver = typeof (error as { errno?: unknown }).errno === "number";
-        throw error;
-      } finally {
-        underWay.delete(abort);
-        // Otherwise the server would go on sending all the rows, before anything else.
-        if (!isOver) end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
-        else if (alive) driver.unprepare(text);
-      }
-    },
-
-    describe: (text) =>
-      command<readonly Field[]>((done) => {
-        driver.prepare(text, (error, statement) => {
-          if (error) return done(error, []);
-          driver.unprepare(text);
-          done(null, (statement as unknown as { columns: Field[] }).columns);
-        });
-      }),
-
-    close() {
-      return new Promise<void>((resolve) => {
-        if (!alive) return resolve();
-        const timer = setTimeout(
-          () => end(lostConnection("The connection was closed", "ECONNABORTED")),
-          900,
-        );
-        const { stream } = driver as unknown as { stream: NodeJS.EventEmitter };
-        stream.once("close", () => {
-          clearTimeout(timer);
-          alive = false;
-          resolve();
-        });
-        driver.end(() => undefined);
-      });
-    },
-
-    destroy() {
-      if (alive) end(lostConnection("The connection was destroyed", "ECONNABORTED"));
-    },
-  };
 }
 
 function rawResult(result: unknown): RawResult {

@@ -8,10 +8,10 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect, RawRow } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { marks, sortedPart } from "./marks.ts";
+import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
@@ -24,7 +24,6 @@ export function createDialect(decimals: Decimals): Dialect {
     placeholder: () => "?",
     param,
     ...valuesOf(valueForms, decimals),
-    exactText: (text) => sql`cast(convert(${text} using utf8mb4) as binary)`,
     like,
     aggregate,
     estimate: {
@@ -47,6 +46,7 @@ export function createDialect(decimals: Decimals): Dialect {
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    exact,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -116,10 +116,16 @@ function param(column: Column, placeholder: SQL): SQL {
 function like(
   text: SQL,
   pattern: SQL,
-  { column, ignoreCase, ascii }: { column: Column; ignoreCase: boolean; ascii: boolean },
+  {
+    column,
+    ignoreCase,
+    ignoreAccents,
+    ascii,
+  }: { column: Column; ignoreCase: boolean; ignoreAccents: boolean; ascii: boolean },
 ): SQL {
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
   if (!ignoreCase) return matches(text, pattern);
+  if (ignoreAccents) return matches(loose(text), loose(pattern));
   // The first test lets through too much (accents) and is quick; the second then looks at few rows.
   const isOwn = ascii && column.ignoresCase === true;
   const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
@@ -128,13 +134,24 @@ function like(
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
 
+/** Of texts that the server does not sort as a whole, the beginning, and a hash that tells whether the rest differs. */
+function exact(column: Column, name: SQL): SQL {
+  const text = sql`convert(${columnText(column, name)} using utf8mb4)`;
+  if (isSortedWhole(column)) return sql`cast(${text} as binary)`;
+  return sql`cast(concat(left(${text}, 200), char(1 using utf8mb4), sha2(${text}, 256)) as binary)`;
+}
+
+const columnText = (column: Column, name: SQL): SQL =>
+  valueForms[column.type].textOf?.(column, name) ?? name;
+
 /** Without regard to case and accents. */
 const loose = (text: SQL): SQL =>
   sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant) return now;
-  const digits = column.fractionDigits;
+  const digits = Math.min(column.fractionDigits, 3);
   // Cut here: MySQL would round, and so name a moment to come.
   if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;
   const moment = sql`cast(left(${now}, ${sql.raw(String(20 + digits))}) as ${sql.raw(`datetime(${digits})`)})`;

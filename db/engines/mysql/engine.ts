@@ -4,9 +4,11 @@
  */
 import type { ConnectionOptions } from "mysql2";
 import type { Engine, EngineOptions } from "../engine.ts";
+import { unreadableUrl } from "../database-address.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection } from "./connection.ts";
+import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
@@ -16,7 +18,7 @@ import { fitsDecimals } from "./formula-digits.ts";
  * (`true`, or the driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const target = targetOf(new URL(url));
+  const target = readUrl(url);
   return {
     name: "mysql",
     ...standardTexts,
@@ -41,13 +43,25 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
-    table: readTable,
-    names: readNames,
+    connectFault: (error) => connectFault(error, placeOf(target)),
     // The pool lends what `connect` made.
+    table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
+    names: readNames,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,
     computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),
   };
+}
+
+function readUrl(text: string): ConnectionOptions {
+  try {
+    return targetOf(new URL(text));
+  } catch (error) {
+    // What a parser says of the text; all other errors are our own.
+    if (error instanceof TypeError || error instanceof URIError)
+      throw unreadableUrl("MySQL or MariaDB");
+    throw error;
+  }
 }
 
 function targetOf(url: URL): ConnectionOptions {
@@ -72,6 +86,13 @@ function targetOf(url: URL): ConnectionOptions {
   }
   return tls === undefined ? target : { ...target, ssl: tls };
 }
+
+const placeOf = ({ host = "", port = 0, user = "", database = "" }: ConnectionOptions) => ({
+  host,
+  port,
+  user,
+  database,
+});
 
 type Tls = Exclude<ConnectionOptions["ssl"], string>;
 

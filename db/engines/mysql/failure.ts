@@ -10,16 +10,18 @@ interface DriverError {
   readonly code?: unknown;
   readonly fatal?: unknown;
   readonly sqlMessage?: unknown;
+  readonly sqlState?: unknown;
 }
 
 /** The meaning of an error that a connection's `run` or `connect` rejected with. */
 export function failure(error: unknown): Failure {
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
-  const { errno, code, fatal, sqlMessage } = error as DriverError;
+  const { errno, code, fatal, sqlMessage, sqlState } = error as DriverError;
+  const message = typeof sqlMessage === "string" ? sqlMessage : "";
+  if (errno === signalled || sqlState === "45000") return { kind: "rejected", message };
   const kind = typeof errno === "number" ? kinds.get(errno) : undefined;
   if (kind === undefined)
     return { kind: fatal === true || isLost(code) ? "connection" : "unknown" };
-  const message = typeof sqlMessage === "string" ? sqlMessage : "";
   const constraint = constraintOf(kind, message);
   if (kind === "check" && constraint?.includes(".")) {
     // MariaDB's check of a single column, as JSON has one: `table.column`.
@@ -29,6 +31,9 @@ export function failure(error: unknown): Failure {
   const column = columnOf(message);
   return column === null ? { kind } : { kind, columns: [column] };
 }
+
+/** A SIGNAL of a trigger or procedure; with a number of its own it has SQLSTATE 45000. */
+const signalled = 1644;
 
 /** Codes of the socket (`ECONNRESET`), of TLS, and of the driver when its connection is gone. */
 const isLost = (code: unknown): boolean =>
@@ -55,6 +60,8 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1365, "divisionByZero"],
   [1690, "outOfRange"],
   [1916, "outOfRange"],
+  [1906, "generated"],
+  [3105, "generated"],
   [1265, "badValue"],
   [1292, "badValue"],
   [1366, "badValue"],

@@ -8,7 +8,23 @@ const { LONGLONG } = mysql.TypedParameter;
 /** Sent as the protocol's 64-bit integer. A number beyond that is beyond every column, and its digits compare right. */
 export function wholeNumber(value: bigint): unknown {
   if (BigInt.asIntN(64, value) === value) return LONGLONG(value);
-  return BigInt.asUintN(64, value) === value ? LONGLONG.unsigned(value) : String(value);
+  return BigInt.asUintN(64, value) === value
+    ? LONGLONG.unsigned(value)
+    : decimalDigits(String(value));
+}
+
+/** Digits before the point of the longest decimal that the server has. */
+const wholeDigitsMax = 65;
+
+/**
+ * Canonical digits that the server reads as the number that they are. It drops the end of very long ones (-1e308 then
+ * compares as greater than every column), so a number beyond every decimal becomes one that is just beyond them.
+ */
+export function decimalDigits(digits: string): string {
+  const sign = digits.startsWith("-") ? "-" : "";
+  const point = digits.indexOf(".");
+  const wholeDigits = (point === -1 ? digits.length : point) - sign.length;
+  return wholeDigits > wholeDigitsMax ? `${sign}1${"0".repeat(wholeDigitsMax)}` : digits;
 }
 
 /** Holds every value of the column, with as many more digits behind the point as the server has (30, 65 in all). */

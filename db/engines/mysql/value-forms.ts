@@ -22,7 +22,7 @@ import {
   type ValueForms,
 } from "../value-forms.ts";
 import { geometries, labelsOf } from "./column.ts";
-import { wholeNumber } from "./parameters.ts";
+import { decimalDigits, wholeNumber } from "./parameters.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as char)`;
 
@@ -53,6 +53,7 @@ export const valueForms: ValueForms = {
   },
   decimal: {
     ...plain,
+    bind: (_column, value) => decimalDigits(String(value)),
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
     textOf: ({ scale }, name) =>
       scale === 0
@@ -75,7 +76,7 @@ export const valueForms: ValueForms = {
     ...plain,
     bind: (_column, value) => value === true,
     decoder: () => (raw) =>
-      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(raw),
+      raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
     textOf: null,
   },
   date: {
@@ -86,15 +87,18 @@ export const valueForms: ValueForms = {
   timestamp: {
     ...plain,
     // The server refuses ISO 8601's `T` and `Z`.
-    bind: (_column, value) => String(value).slice(0, 23).replace("T", " "),
+    bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),
     decoder: () => (raw) => showTimestamp(raw as string),
     textOf: (_column, name) =>
-      sql`concat(left(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')`,
+      sql`concat(regexp_replace(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), '0{1,3}$', ''), 'Z')`,
   },
   time: {
     ...plain,
     decoder: () => (raw) => showTime(raw as string),
-    textOf: (_column, name) => sql`substring_index(cast(${name} as char), '.', 1)`,
+    textOf: (column, name) =>
+      column.fractionDigits === 0
+        ? castToText(column, name)
+        : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
   uuid: plain,
   json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },

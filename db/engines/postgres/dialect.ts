@@ -8,8 +8,9 @@ import type { Column } from "../../../core/values/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
+import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn } from "../../statements/dialect.ts";
 import { marks } from "./marks.ts";
 import { castType, isUnordered } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
@@ -28,13 +29,17 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
+    exact: (_column, name) => sql`(${name}::text collate "C")`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
-    exactText: (text) => sql`${text}::text collate "C"`,
-    like(text, pattern, { ignoreCase, ascii }) {
-      if (!ignoreCase) return sql`${text} like ${pattern}::text`;
-      const collation = ascii ? null : foldingCollation();
-      const folded = collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
-      return sql`${folded} ilike ${pattern}::text`;
+    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
+      const byBytes = needsCollation(column) ? '"C"' : null;
+      const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
+      const named = collation ?? byBytes;
+      const compared = ignoreAccents ? unaccented(text) : text;
+      const collated = named === null ? compared : sql`${compared} collate ${sql.raw(named)}`;
+      return ignoreCase
+        ? sql`${collated} ilike ${pattern}::text`
+        : sql`${collated} like ${pattern}::text`;
     },
     aggregate,
     estimate: {
@@ -53,12 +58,22 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
+    comparand: (column, term) =>
+      column.type === "other" && isUnordered(column) ? sql`${term}::text` : term,
     limit: (limit, offset) =>
       limit === null
         ? sql`offset ${offset}::bigint`
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+/** As `withoutAccents` in core; the extension unaccent need not be there. */
+const unaccented = (text: SQL): SQL =>
+  sql`translate(normalize(regexp_replace(normalize(${text}, nfd), '[\\u0300-\\u036f]', '', 'g'), nfc), ${sql.raw(`'${strokes}', '${plainLetters}'`)})`;
+/** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
+const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
+  isLooselyCollated === true || parts.length > 1;
 
 /** What the topmost node of the plan gives. */
 function planRows(explanation: unknown): number {
@@ -106,9 +121,10 @@ const formulaWords: FormulaWords = {
 /** Digits beyond the last one of an average, so that rounding it twice never shows. */
 const averageGuardDigits = 14;
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
-  const unitMs = 10 ** (3 - column.fractionDigits);
+  const unitMs = 10 ** (3 - Math.min(column.fractionDigits, 3));
   const latest = after ? sql`greatest(${name}, ${after})` : name;
   // Cut to milliseconds, as answers show it: an ETag made of the answer must equal the stored value.
   const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;

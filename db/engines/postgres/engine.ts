@@ -5,21 +5,23 @@
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
-import { createConnector, type PostgresConnection } from "./connection.ts";
+import { connectFault } from "./connect-fault.ts";
+import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
+import type { PostgresConnection } from "./session.ts";
 
 /**
  * `url`: postgres: or postgresql:, with all that postgres.js takes in one (several hosts, `sslmode`, settings of the session).
  * Rejects when it cannot be read; the server need not be there.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const openConnection = createConnector(url, options);
+  const connector = createConnector(url, options);
   /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
   let foldingCollation: string | null | undefined;
 
   async function connect(): Promise<PostgresConnection> {
-    const connection = await openConnection();
+    const connection = await connector.connect();
     if (foldingCollation !== undefined) return connection;
     try {
       foldingCollation = await readFoldingCollation(connection);
@@ -49,6 +51,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamptz(3) not null, answer text, unique (started_at, request_id))",
     },
     failure,
+    connectFault: (error) => connectFault(error, connector.place),
     table: readTable,
     names: readNames,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),

@@ -12,6 +12,9 @@ interface DriverError {
   readonly table_name?: string;
   readonly column_name?: string;
   readonly constraint_name?: string;
+  readonly message?: string;
+  /** Where the server was: in reading the parameters, it says which. */
+  readonly where?: unknown;
   /** The statement, attached by the driver. */
   readonly query?: unknown;
 }
@@ -23,9 +26,17 @@ export function failure(error: unknown): Failure {
   if (typeof fields.code !== "string") return { kind: "unknown" };
   if (typeof fields.severity !== "string")
     return { kind: lost.test(fields.code) ? "connection" : "unknown" };
+  const columns = fields.column_name ? { columns: [fields.column_name] } : {};
+  if (fields.code === raised)
+    return { kind: "rejected", message: fields.message ?? "", ...columns };
+  const kind =
+    fields.code === "23503" ? brokenReference(fields) : kindOf(fields.code, fields.routine);
+  const parameter = parameterOf(fields.where);
+  // Reading a text may end with any code: types of extensions say "syntax error" and "internal error".
+  if (parameter !== null) return { kind: kind === "unknown" ? "badValue" : kind, parameter };
   return {
-    kind: fields.code === "23503" ? brokenReference(fields) : kindOf(fields.code, fields.routine),
-    ...(fields.column_name ? { columns: [fields.column_name] } : {}),
+    kind,
+    ...columns,
     ...(fields.constraint_name ? { constraint: fields.constraint_name } : {}),
   };
 }
@@ -37,7 +48,7 @@ const lost =
 /** By SQLSTATE, else by its class (the first two characters). */
 const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
   ["23505", "duplicate"],
-  ["23P01", "duplicate"],
+  ["23P01", "excluded"],
   ["23001", "foreignKeyInUse"],
   ["23502", "notNull"],
   ["23514", "check"],
@@ -46,16 +57,8 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["22026", "tooLong"],
   ["22003", "outOfRange"],
   ["22012", "divisionByZero"],
-  ["22007", "badValue"],
-  ["22008", "badValue"],
-  ["22021", "badValue"],
-  ["22023", "badValue"],
-  ["22030", "badValue"],
-  ["22P02", "badValue"],
-  ["22P03", "badValue"],
-  ["22P05", "badValue"],
-  ["2200N", "badValue"],
-  ["428C9", "badValue"],
+  ["22", "badValue"],
+  ["428C9", "generated"],
   ["42804", "badValue"],
   // The type has no such operator (`json = json`); all names in our statements come from the catalog.
   ["42883", "badValue"],
@@ -74,6 +77,18 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["28", "connection"],
   ["3D", "connection"],
 ]);
+
+/** RAISE EXCEPTION without a code of its own. */
+const raised = "P0001";
+
+/**
+ * `unnamed portal parameter $2 = '…'`, in the server's language. In front of it nothing is quoted: where a trigger ran, a statement of its own may
+ * have such a number.
+ */
+function parameterOf(where: unknown): number | null {
+  const number = /^[^\n"'$]*\$(\d+)(?= = '|$)/.exec(String(where ?? ""))?.[1];
+  return number === undefined ? null : Number(number) - 1;
+}
 
 /** Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it anew. */
 const staleStatement: ReadonlySet<unknown> = new Set([

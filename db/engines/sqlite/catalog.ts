@@ -8,9 +8,13 @@ import {
   type ForeignKey,
   type Table,
   type UniqueConstraint,
+  type WriteKind,
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
+import type { ColumnDefinition, Database } from "better-sqlite3";
 import type { Connection } from "../engine.ts";
+import { describeView } from "./query-columns.ts";
+import { formTypeOf, type StoredForms } from "./stored-forms.ts";
 import { typeFacts } from "./types.ts";
 
 interface ColumnRow {
@@ -23,14 +27,15 @@ interface ColumnRow {
   readonly hidden: number;
 }
 
-/** A column that `query` found, as the driver tells it. */
-export interface QueryColumn {
-  readonly name: string;
-  readonly type: string | null;
+/** Where tables are read, and what is learned of the forms of their values. */
+export interface Reading {
+  readonly connection: Connection;
+  readonly database: Database;
+  readonly forms: StoredForms;
 }
 
 export async function readTable(
-  connection: Connection,
+  { connection, database, forms }: Reading,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -53,19 +58,23 @@ export async function readTable(
   const identity = found.without_rowid === 0 ? await rowNumber(rows, found.name, keyRows) : null;
   const primaryKey = keyRows.map((row) => row.name);
   const self = identityOf(schema, found.name);
+  const isView = found.type === "view";
+  const place = { schema: schema ?? "main", table: found.name };
+  const columns = isView
+    ? describeView(database, forms, place)
+    : shown.map((row) => learned(tableColumn(row, identity), row, { database, forms, place }));
   return {
-    kind: found.type === "view" ? "view" : "table",
+    kind: isView ? "view" : "table",
     schema,
     name: found.name,
-    columns: new Map(
-      shown.map((row) => [row.name, tableColumn(row, found.type === "view", identity)]),
-    ),
+    columns: new Map(columns.map((column) => [column.name, column])),
     primaryKey,
     unique: [
       ...(primaryKey.length > 0 ? [{ name: "primary key", columns: primaryKey }] : []),
       ...(await uniqueIndexes(rows, found.name, schema)),
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
+    passesOver: await passedOver(rows, found.name, schema),
     transactional: true,
     identity: self,
     changesWith: changesWith(self, await linksOf(rows, schema)),
@@ -79,32 +88,41 @@ export async function readNames(connection: Connection): Promise<readonly string
   return (await connection.run(text, [], false)).rows.map((row) => String(row["name"]));
 }
 
-/** Columns as a query gives them: nothing is known of defaults, and everything may be null. */
-export function queryColumns(columns: readonly QueryColumn[]): readonly Column[] {
-  const seen = new Set<string>();
-  return columns.map(({ name, type }) => {
-    if (seen.has(name)) throw new Error(`The query gives two columns named "${name}"`);
-    seen.add(name);
-    return { name, ...typeFacts(type), nullable: true, hasDefault: false, generated: "none" };
-  });
-}
-
 /** The columns of a result, whatever their names are; those without a declared type are shown as they come. */
 export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
-  (fields as readonly QueryColumn[]).map(({ name, type }) =>
+  (fields as readonly ColumnDefinition[]).map(({ name, type }) =>
     derivedColumn(name, typeFacts(type).type, { native: type ?? "", scale: typeFacts(type).scale }),
   );
 
 type Rows = <T>(text: string, ...params: unknown[]) => Promise<T[]>;
 
-function tableColumn(row: ColumnRow, isView: boolean, identity: string | null): Column {
+/** The column with the form of its values, where its type has several. */
+function learned(
+  column: Column,
+  { dflt_value: byDefault }: ColumnRow,
+  { database, forms, place }: LearnOptions,
+): Column {
+  const type = formTypeOf(column.type);
+  if (type === null) return column;
+  const looked = { ...place, column: column.name, type, byDefault };
+  const { fractionDigits, ...stored } = forms.learn(database, looked);
+  return { ...column, stored, fractionDigits: Math.min(column.fractionDigits, fractionDigits) };
+}
+
+interface LearnOptions {
+  readonly database: Database;
+  readonly forms: StoredForms;
+  readonly place: { readonly schema: string; readonly table: string };
+}
+
+function tableColumn(row: ColumnRow, identity: string | null): Column {
   const isIdentity = row.name === identity;
   return {
     name: row.name,
     ...typeFacts(row.type),
     // The collation of a column is told nowhere.
     isLoose: typeFacts(row.type).type === "text",
-    nullable: isView || (row.notnull === 0 && row.pk === 0),
+    nullable: row.notnull === 0 && row.pk === 0,
     hasDefault: isIdentity || row.dflt_value !== null,
     generated: row.hidden > 1 ? "computed" : isIdentity ? "identity" : "none",
   };
@@ -128,19 +146,16 @@ async function uniqueIndexes(
 ): Promise<UniqueConstraint[]> {
   const found = await rows<{ index: string; column: string | null }>(
     `select l.name as "index", i.name as "column" from pragma_index_list(?, ?) as l, pragma_index_info(l.name, ?) as i
-      where l."unique" = 1 and l.origin <> 'pk' order by l.seq, i.seqno`,
+      where l."unique" = 1 and l.origin <> 'pk' and l.partial = 0 order by l.seq, i.seqno`,
     table,
     schema ?? "main",
     schema ?? "main",
   );
-  const columns = new Map<string, string[]>();
-  for (const row of found) {
-    const named = columns.get(row.index) ?? [];
-    // An expression has no column.
-    if (row.column !== null) named.push(row.column);
-    columns.set(row.index, named);
-  }
-  return [...columns].map(([name, named]) => ({ name, columns: named }));
+  // An expression has no column; of an index with one, the others need not be unique.
+  return [...Map.groupBy(found, (row) => row.index)].flatMap(([name, parts]) => {
+    const columns = parts.flatMap(({ column }) => column ?? []);
+    return columns.length === parts.length ? [{ name, columns }] : [];
+  });
 }
 
 async function foreignKeys(
@@ -184,6 +199,20 @@ async function keyOf(rows: Rows, table: string, schema: string | null): Promise<
     schema ?? "main",
   );
   return found.map(({ name }) => name);
+}
+
+/** RAISE(IGNORE) ends a row's change without an error, RAISE(FAIL) keeps what was done for the rows before it. */
+async function passedOver(
+  rows: Rows,
+  table: string,
+  schema: string | null,
+): Promise<ReadonlySet<WriteKind>> {
+  const found = await rows<{ sql: string }>(
+    `select sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`,
+    table,
+  );
+  const isQuiet = found.some(({ sql }) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
+  return new Set(isQuiet ? (["insert", "update", "delete"] as const) : []);
 }
 
 /** Names differ in nothing but case here. */

@@ -7,20 +7,114 @@ import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
+import type { StoredForms } from "./stored-forms.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
 
 /** `release` is called once, when the connection ends; `database` may live on (in memory). */
-export function createConnection(database: Database, release: () => void): Connection {
-  const prepared = new Map<string, Statement<unknown[], RawRow>>();
-  let alive = true;
+export const createConnection = (database: Database, options: ConnectionOptions): Connection =>
+  new SqliteConnection(database, options);
 
-  function statementOf(text: string, reuse: boolean): Statement<unknown[], RawRow> {
+export interface ConnectionOptions {
+  readonly release: () => void;
+  readonly forms: StoredForms;
+}
+
+/** A class, so that its methods are small; the driver does all the work within a call. */
+class SqliteConnection implements Connection {
+  alive = true;
+  private readonly database: Database;
+  private readonly release: () => void;
+  private readonly forms: StoredForms;
+  private readonly prepared = new Map<string, Statement<unknown[], RawRow>>();
+
+  constructor(database: Database, { release, forms }: ConnectionOptions) {
+    this.database = database;
+    this.release = release;
+    this.forms = forms;
+  }
+
+  runNow(text: string, params: readonly unknown[]): RawResult | null {
+    try {
+      return this.execute(text, params, true);
+    } catch (error) {
+      if (this.mustFail(error)) throw error;
+      return null;
+    }
+  }
+
+  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+    for (;;) {
+      try {
+        return this.execute(text, params, reuse);
+      } catch (error) {
+        if (this.mustFail(error)) throw error;
+      }
+      await setTimeout(busyDelayMs);
+    }
+  }
+
+  async native(text: string, params: readonly unknown[]): Promise<RawResult> {
+    if (!this.alive) throw new Error("The database connection is not open");
+    const statement = this.statementOf(text, false);
+    // The operator's own SQL writes values in whatever form it likes.
+    if (!statement.readonly) this.forms.touch();
+    if (!statement.reader) return this.execute(text, params, true);
+    const fields = statement.columns();
+    // As BigInts: the driver's doubles would lose the last digits of long integers.
+    const rows = statement.safeIntegers(true).all(params as unknown[]);
+    for (const row of rows) {
+      for (const [name, value] of Object.entries(row))
+        if (typeof value === "bigint") row[name] = showInteger(value, "number");
+    }
+    return { rows, matched: rows.length, insertId: null, fields };
+  }
+
+  async *stream(
+    text: string,
+    params: readonly unknown[],
+    batchRows: number,
+  ): AsyncGenerator<RawRow[]> {
+    let batch: RawRow[] = [];
+    for (const row of this.statementOf(text, false).iterate(params as unknown[])) {
+      batch.push(row);
+      if (batch.length < batchRows) continue;
+      yield batch;
+      batch = [];
+      // Other requests get their turn between two batches.
+      await setImmediate();
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  async close(): Promise<void> {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.prepared.clear();
+    this.release();
+  }
+
+  private execute(text: string, params: readonly unknown[], reuse: boolean): RawResult {
+    if (!this.alive) throw new Error("The database connection is not open");
+    const statement = this.statementOf(text, reuse);
+    if (statement.reader) {
+      const rows = statement.all(params as unknown[]);
+      return { rows, matched: rows.length, insertId: null };
+    }
+    return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
+  }
+
+  private statementOf(text: string, reuse: boolean): Statement<unknown[], RawRow> {
+    const { prepared } = this;
     let statement = prepared.get(text);
     if (statement === undefined) {
-      statement = database.prepare<unknown[], RawRow>(text);
+      statement = this.database.prepare<unknown[], RawRow>(text);
       if (!reuse) return statement;
       if (prepared.size >= limits.statementShapesMax)
         prepared.delete(prepared.keys().next().value!);
@@ -32,76 +126,10 @@ export function createConnection(database: Database, release: () => void): Conne
     return statement;
   }
 
-  function runNow(text: string, params: readonly unknown[], reuse: boolean): RawResult {
-    if (!alive) throw new Error("The database connection is not open");
-    const statement = statementOf(text, reuse);
-    if (statement.reader) {
-      const rows = statement.all(params as unknown[]);
-      return { rows, matched: rows.length, insertId: null };
-    }
-    return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
+  /** Inside a transaction the others wait for us: only its whole can be run again. */
+  private mustFail(error: unknown): boolean {
+    return !isBusy(error) || this.database.inTransaction;
   }
-
-  function end(): void {
-    if (!alive) return;
-    alive = false;
-    prepared.clear();
-    release();
-  }
-
-  return {
-    get alive() {
-      return alive;
-    },
-    runNow(text, params) {
-      try {
-        return runNow(text, params, true);
-      } catch (error) {
-        if (!isBusy(error) || database.inTransaction) throw error;
-        return null;
-      }
-    },
-    async run(text, params, reuse) {
-      for (;;) {
-        try {
-          return runNow(text, params, reuse);
-        } catch (error) {
-          // Inside a transaction the others wait for us: only its whole can be run again.
-          if (!isBusy(error) || database.inTransaction) throw error;
-        }
-        await setTimeout(busyDelayMs);
-      }
-    },
-    async native(text, params) {
-      if (!alive) throw new Error("The database connection is not open");
-      const statement = statementOf(text, false);
-      if (!statement.reader) return runNow(text, params, true);
-      const fields = statement.columns();
-      // As BigInts: the driver's doubles would lose the last digits of long integers.
-      const rows = statement.safeIntegers(true).all(params as unknown[]);
-      for (const row of rows) {
-        for (const [name, value] of Object.entries(row))
-          if (typeof value === "bigint") row[name] = showInteger(value, "number");
-      }
-      return { rows, matched: rows.length, insertId: null, fields };
-    },
-    async *stream(text, params, batchRows) {
-      let batch: RawRow[] = [];
-      for (const row of statementOf(text, false).iterate(params as unknown[])) {
-        batch.push(row);
-        if (batch.length < batchRows) continue;
-        yield batch;
-        batch = [];
-        // Other requests get their turn between two batches.
-        await setImmediate();
-      }
-      if (batch.length > 0) yield batch;
-    },
-    async close() {
-      end();
-    },
-    destroy: end,
-  };
 }
 
 const isBusy = (error: unknown): boolean =>

@@ -8,33 +8,44 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact, scaleOf } from "../../../core/values/arithmetic.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Formula } from "../../../core/query/formula-tree.ts";
-import type { Dialect, FindOperand } from "../../statements/dialect.ts";
+import type { Dialect, FindOperand, NamedColumn } from "../../statements/dialect.ts";
 import { valuesOf } from "../value-forms.ts";
 import { formulaCall } from "./formulas.ts";
-import { marks } from "./marks.ts";
+import { comparedTerm, joinedTerms, sortedTerm } from "./by-value.ts";
+import { createMarks } from "./marks.ts";
+import { formTypeOf, type StoredForms } from "./stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
-import { valueForms } from "./value-forms.ts";
+import { createValueForms } from "./value-forms.ts";
 
-export function createDialect(decimals: Decimals): Dialect {
+export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
+  const marks = createMarks(forms);
   return {
     quote: '"',
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,
-    ...valuesOf(valueForms, decimals),
+    ...valuesOf(createValueForms(forms), decimals),
+    exact: (_column, term) => sql`(${term} collate binary)`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
-    exactText: (text) => sql`${text} collate binary`,
-    like: (text, pattern, { ignoreCase, ascii }) =>
-      ascii || !ignoreCase
-        ? sql`${text} like ${pattern} escape '\\'`
-        : sql`rowgate_like(${text}, ${pattern})`,
-    aggregate,
+    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
+      const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
+      return ascii || !ignoreCase
+        ? sql`${compared} like ${pattern} escape '\\'`
+        : sql`rowgate_like(${compared}, ${pattern})`;
+    },
+    aggregate: (name, column, term, result) => {
+      if (name === null) return sortedTerm(forms, column, term);
+      const isExtreme = name === "min" || name === "max";
+      return aggregate(name, column, isExtreme ? comparedTerm(forms, column, term) : term, result);
+    },
     // No estimates: figures are there after ANALYZE alone, and only for whole tables.
     marks,
     sort: (column, name, direction) => sql`${marks.term(column, name)} ${sql.raw(direction)}`,
     add,
     formula,
-    stamp,
-    comparand,
+    stamp: (own, after, now) => stamp(forms, own, after, now),
+    comparand: (column, term, name) => comparand(forms, column, term, name),
+    joined: (left, right) => joinedTerms(forms, left, right),
+    forms,
     limit: (limit, offset) => sql`limit ${limit ?? sql.raw("-1")} offset ${offset}`,
     returning: true,
     rowLock: "",
@@ -57,12 +68,13 @@ function aggregate(name: AggregateFunction | null, column: Column, term: SQL, re
 
 /**
  * Exact decimals are compared by a text that sorts as they do. The type of an expression in a view is not known before
- * its rows are: what it is compared with becomes a number where it is one.
+ * its rows are: what is compared with a number becomes one, and null where it is none.
  */
-function comparand(column: Column, term: SQL, name: SQL): SQL {
+function comparand(forms: StoredForms, column: Column, term: SQL, name: SQL): SQL {
   if (isExactDecimal(column)) return sql`rowgate_decimal_key(${term})`;
-  if (column.type !== "other" || term === name) return term;
-  return sql`iif(typeof(${name}) in ('integer', 'real'), cast(${term} as numeric), ${term})`;
+  if (column.type !== "other") return comparedTerm(forms, column, term);
+  if (term === name) return term;
+  return sql`iif(typeof(${name}) in ('integer', 'real'), rowgate_number(${term}), ${term})`;
 }
 
 function add(column: Column, name: SQL, delta: SQL): SQL {
@@ -85,8 +97,12 @@ function formula(formula: Formula, target: Column, operand: FindOperand): SQL {
   return sql`rowgate_formula(${sql.join(args, sql`, `)})`;
 }
 
-function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
+function stamp(forms: StoredForms, own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const sides = other === null ? [own] : [own, other];
+  if (!sides.every(({ column }) => isUsual(forms, column))) return stampCall(own, other, now);
+  const { column, name } = own;
   if (column.fractionDigits === 0) return now;
+  const after = other?.name ?? null;
   const old =
     after === null
       ? millis(name)
@@ -97,6 +113,18 @@ function stamp(column: Column, name: SQL, after: SQL | null, now: SQL): SQL {
     (term) => sql`${now} > coalesce(${term}, '')`,
   );
   return sql`case when ${sql.join(isLater, sql` and `)} then ${now} when ${old} >= ${millis(now)} then ${next} else ${now} end`;
+}
+
+const isUsual = (forms: StoredForms, column: Column): boolean => {
+  const type = formTypeOf(column.type);
+  return type === null || forms.of(column, type).isUsual;
+};
+
+function stampCall(own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const id = ({ column }: NamedColumn): SQL =>
+    sql.raw(`'${(column.stored?.id ?? "").replaceAll("'", "''")}'`);
+  const latest = other === null ? sql`''` : id(other);
+  return sql`rowgate_stamp(${id(own)}, ${now}, ${own.name}, ${latest}, ${other?.name ?? sql.raw("null")})`;
 }
 
 /** Texts of one length, whatever form the instant is stored in: they sort by time. */

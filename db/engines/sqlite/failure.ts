@@ -7,6 +7,7 @@ export function failure(error: unknown): Failure {
   if (error instanceof FormulaFault) return { kind: error.kind };
   const { message } = error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code === "SQLITE_CONSTRAINT_TRIGGER") return { kind: "rejected", message };
   const known = constraints.get(code);
   if (known !== undefined) return { kind: known, ...subjectOf(message) };
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: "conflict" };
@@ -23,7 +24,6 @@ const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failur
   ["SQLITE_CONSTRAINT_ROWID", "duplicate"],
   ["SQLITE_CONSTRAINT_NOTNULL", "notNull"],
   ["SQLITE_CONSTRAINT_CHECK", "check"],
-  ["SQLITE_CONSTRAINT_TRIGGER", "check"],
   // SQLite tells neither the columns nor the direction.
   ["SQLITE_CONSTRAINT_FOREIGNKEY", "foreignKeyMissing"],
   ["SQLITE_CONSTRAINT_DATATYPE", "badValue"],

@@ -6,13 +6,19 @@ import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
+import { withoutAccents } from "../../../core/values/text.ts";
+import type { StoredForms } from "./stored-forms.ts";
+import { type FormType, keyOf, readers, type Unit } from "./stored-values.ts";
 
-export function registerFunctions(database: Database): void {
+export function registerFunctions(database: Database, forms: StoredForms): void {
   const pure = { deterministic: true } as const;
   database.function("rowgate_like", pure, (text: unknown, pattern: unknown) => {
     if (text === null || pattern === null) return null;
     return matchesLike(String(text).toLowerCase(), String(pattern).toLowerCase()) ? 1 : 0;
   });
+  database.function("rowgate_without_accents", pure, (text: unknown) =>
+    text === null ? null : withoutAccents(String(text)),
+  );
   database.function("rowgate_decimal_key", pure, (value: unknown) =>
     value === null ? null : decimalKey(String(value)),
   );
@@ -22,8 +28,28 @@ export function registerFunctions(database: Database): void {
     if (number === null) throw new Error("The column holds a text that is no number");
     return addDecimals(number, String(right));
   });
+  database.function("rowgate_key", pure, (type: unknown, unit: unknown, value: unknown) =>
+    value === null ? null : keyOf(type as FormType, value, unit as Unit),
+  );
+  database.function("rowgate_text", pure, (type: unknown, unit: unknown, value: unknown) =>
+    value === null ? null : readers[type as FormType](value, unit as Unit),
+  );
+  database.function("rowgate_number", pure, numberOf);
+  const stamp = (id: unknown, now: unknown, old: unknown, otherId: unknown, other: unknown) =>
+    forms.stamped(now, { id: String(id), value: old }, { id: String(otherId), value: other });
+  database.function("rowgate_stamp", pure, stamp);
   registerAggregates(database);
   registerFormulas(database);
+}
+
+/** What is compared with a number that an expression gives; null: no number is above, below or equal. */
+function numberOf(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (value === "true" || value === "false") return value === "true" ? 1n : 0n;
+  const digits = normalDecimal(value.trim());
+  if (digits === null) return null;
+  const number = Number(digits);
+  return Number.isSafeInteger(number) || digits.includes(".") ? number : BigInt(digits);
 }
 
 /**

@@ -5,10 +5,13 @@
 import { Buffer } from "node:buffer";
 import { sql } from "drizzle-orm/sql/sql";
 import type { Marks } from "../../statements/dialect.ts";
+import { sortedTerm } from "./by-value.ts";
+import type { StoredForms } from "./stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
 
-export const marks: Marks = {
-  term: (column, name) => (isExactDecimal(column) ? sql`rowgate_decimal_key(${name})` : name),
+export const createMarks = (forms: StoredForms): Marks => ({
+  term: (column, name) =>
+    isExactDecimal(column) ? sql`rowgate_decimal_key(${name})` : sortedTerm(forms, column, name),
   // As text, a floating point number may lose digits; the driver gives it whole.
   output: (_column, term) =>
     sql`case typeof(${term}) when 'integer' then 'i' || ${term} when 'text' then 't' || ${term} when 'blob' then 'b' || hex(${term}) else ${term} end`,
@@ -29,7 +32,7 @@ export const marks: Marks = {
         return undefined;
     }
   },
-};
+});
 
 function integerOf(digits: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(digits)) return undefined;

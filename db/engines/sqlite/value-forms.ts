@@ -1,23 +1,24 @@
 /**
  * How values of each type travel to SQLite and back. It has five storage classes and no more: decimals are floating point
- * unless their column is declared as text, timestamps are text in the form of CURRENT_TIMESTAMP, and any column may hold
- * a value of another class than it is declared for, which is then shown as what it is.
+ * unless their column is declared as text; dates, times, booleans and UUIDs have the form that the column's values have
+ * (`stored-forms.ts`); and any column may hold a value of another class than it is declared for, which is then shown as
+ * what it is.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
 import type { Json } from "../../../core/values/json.ts";
-import type { Scalar } from "../../../core/values/scalar.ts";
 import { showBytes } from "../../../core/values/bytes-type.ts";
-import { showDate } from "../../../core/values/date-type.ts";
 import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
-import { showTime } from "../../../core/values/time-type.ts";
-import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import { decodesNothing, plainColumn, type ValueForm, type ValueForms } from "../value-forms.ts";
 import type { Decode } from "../../statements/dialect.ts";
+import { shownTerm } from "./by-value.ts";
+import { shown } from "./stored-form.ts";
+import type { StoredForms } from "./stored-forms.ts";
+import type { FormType } from "./stored-values.ts";
 import { isExactDecimal } from "./types.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as text)`;
@@ -36,7 +37,7 @@ const json: ValueForm = {
   textOf: null,
 };
 
-export const valueForms: ValueForms = {
+export const createValueForms = (forms: StoredForms): ValueForms => ({
   text: { ...plain, textOf: plainColumn },
   integer: {
     ...plain,
@@ -59,34 +60,18 @@ export const valueForms: ValueForms = {
     decoder: () => (raw) => (typeof raw === "number" ? showFloat(raw) : (raw as Json)),
     textOf: (_column, name) => numberText(name),
   },
-  boolean: {
-    ...plain,
-    bind: (_column, value) => (value ? 1n : 0n),
-    decoder: () => (raw) =>
-      typeof raw === "string" ? /^(t|true|y|yes|1)$/i.test(raw) : Boolean(raw),
-    textOf: null,
-  },
-  date: {
-    ...plain,
-    decoder: () => ofText(showDate),
-    textOf: (_column, name) => sql`substr(${name}, 1, 10)`,
-  },
-  timestamp: {
-    ...plain,
-    bind: storedTimestamp,
-    decoder: () => shownTimestamp,
-    textOf: (_column, name) => sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${name})`,
-  },
-  time: {
-    ...plain,
-    decoder: () => ofText(showTime),
-    textOf: (_column, name) => sql`substr(${name}, 1, 8)`,
-  },
-  uuid: {
-    ...plain,
-    decoder: () => ofText((text) => text.toLowerCase()),
-    textOf: (_column, name) => sql`lower(${name})`,
-  },
+  boolean: { ...formed(forms, "boolean", usualBoolean), textOf: null },
+  date: formed(forms, "date", usualDate, (name) => sql`substr(${name}, 1, 10)`),
+  timestamp: formed(
+    forms,
+    "timestamp",
+    usualTimestamp,
+    // The function of SQLite knows milliseconds, and every form.
+    (name) =>
+      sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
+  ),
+  time: formed(forms, "time", usualTime),
+  uuid: formed(forms, "uuid", usualUuid, (name) => sql`lower(${name})`),
   json,
   bytes: {
     ...plain,
@@ -103,7 +88,7 @@ export const valueForms: ValueForms = {
     output: (_column, name) => longAsText(name),
     decoder: () => (raw) => (raw instanceof Uint8Array ? showBytes(raw) : (raw as Json)),
   },
-};
+});
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);
@@ -115,34 +100,55 @@ const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.n
 const longAsText = (name: SQL): SQL =>
   sql`case when typeof(${name}) = 'integer' and (${name} > 9007199254740991 or ${name} < -9007199254740991) then cast(${name} as text) else ${name} end`;
 
-/** `YYYY-MM-DD HH:MM:SS`, with the fraction where there is one: comparable with CURRENT_TIMESTAMP. */
-function storedTimestamp(_column: Column, value: Exclude<Scalar, null>): string {
-  const iso = String(value);
-  const fraction = iso.slice(19, 23);
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction === ".000" ? "" : fraction}`;
+/**
+ * A type of which columns have different stored forms. `usual` shows a value of the usual form, at little cost, and gives
+ * undefined for every other.
+ */
+function formed(
+  forms: StoredForms,
+  type: FormType,
+  usual: (raw: unknown) => Json | undefined,
+  usualText: (name: SQL) => SQL = (name) => name,
+): ValueForm {
+  return {
+    bind: (column, value) => forms.of(column, type).bind(value),
+    output: plainColumn,
+    decoder(column) {
+      const { isUsual, unit } = forms.of(column, type);
+      const other: Decode = (raw) => {
+        forms.notice(column, raw);
+        return shown(type, raw, unit);
+      };
+      return isUsual ? (raw) => usual(raw) ?? other(raw) : other;
+    },
+    textOf: (column, name) => shownTerm(forms, column, name) ?? usualText(name),
+  };
 }
 
-/** A blob is shown as one, a number as it is. */
-function ofText(show: (text: string) => Json): Decode {
-  return (raw) =>
-    typeof raw === "string"
-      ? show(raw)
-      : raw instanceof Uint8Array
-        ? showBytes(raw)
-        : (raw as Json);
+/** The form that we and CURRENT_TIMESTAMP store, with three digits of a fraction where there is one, or up to six. */
+function usualTimestamp(raw: unknown): string | undefined {
+  if (typeof raw !== "string" || raw[10] !== " " || raw[4] !== "-" || raw[16] !== ":")
+    return undefined;
+  if (raw.startsWith("0000")) return undefined;
+  if (raw.length === 19) return `${raw.slice(0, 10)}T${raw.slice(11)}.000Z`;
+  if (raw[19] !== "." || raw.length < 23 || raw.length > 26) return undefined;
+  const isTrimmed = raw.length === 23 ? !raw.endsWith(".000") : !raw.endsWith("0");
+  return isTrimmed ? `${raw.slice(0, 10)}T${raw.slice(11)}Z` : undefined;
 }
 
-const shownTimestamp = ofText((text) =>
-  isPlainTimestamp(text) ? `${text.slice(0, 10)}T${text.slice(11)}.000Z` : showTimestamp(text),
-);
+const usualDate = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw.length === 10 && raw[4] === "-" && !raw.startsWith("0000")
+    ? raw
+    : undefined;
 
-/** The form that we and CURRENT_TIMESTAMP store. */
-const isPlainTimestamp = (text: string): boolean =>
-  text.length === 19 &&
-  text[4] === "-" &&
-  text[10] === " " &&
-  text[16] === ":" &&
-  !text.startsWith("0000");
+const usualTime = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw.length === 8 && raw[2] === ":" && raw[5] === ":" ? raw : undefined;
+
+const usualBoolean = (raw: unknown): boolean | undefined =>
+  raw === 1 || raw === 0 ? raw === 1 : undefined;
+
+const usualUuid = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw === raw.toLowerCase() ? raw : undefined;
 
 /** Floating point sums carry noise behind the declared scale, or behind the fifteenth digit. */
 function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {

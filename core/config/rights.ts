@@ -1,0 +1,109 @@
+/**
+ * Whether the database would carry out what the actions of an endpoint do: the rights of its user, and rules that stand in the place of
+ * statements. What is missing is a fault here, so that no request finds it out.
+ */
+import { switchedOn } from "../actions.ts";
+import type { Requirement } from "../calls/action.ts";
+import type { AuditColumns, CompositePlan, InsertPlan, ReadPlan } from "../plans/entity.ts";
+import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
+import type { Path } from "./faults.ts";
+import type { Reading } from "./plans.ts";
+import type { Survey } from "./survey.ts";
+
+export interface Used {
+  readonly write: InsertPlan | null;
+  readonly read: ReadPlan | null;
+  readonly reading: Reading | null;
+  readonly composite: CompositePlan | null;
+}
+
+/** Adds a fault for each kind of statement that the database refuses on a table of the endpoint. */
+export function checkRights(survey: Survey, { write, read, reading, composite }: Used): void {
+  if (reading !== null && read !== null && reading.refusals.length > 0) {
+    const path = [reading.property];
+    const table = { name: nameOf(read.source), refusals: reading.refusals };
+    checkStatement(survey, table, { path, statement: "select", columns: read.columns, who: "" });
+  }
+  if (write !== null) checkWrites(survey, write);
+  for (const { table, shown, writable, audit } of composite?.details ?? []) {
+    const about = { path: ["masterDetail"], own: { writable, audit } };
+    checkStatement(survey, table, { ...about, statement: "select", columns: shown, who: "" });
+    const verbs = [
+      ["insert", ["create-composite", "update-composite"]],
+      ["update", ["update-composite"]],
+      ["delete", ["update-composite"]],
+    ] as const;
+    for (const [statement, names] of verbs) {
+      const who = names.filter((name) => survey.payload.action[name] === true).join(", ");
+      const columns = written(statement, { writable, audit });
+      if (who !== "") checkStatement(survey, table, { ...about, statement, columns, who });
+    }
+  }
+}
+
+const verbs: readonly (readonly [Requirement, "insert" | "update" | "delete"])[] = [
+  ["inserts", "insert"],
+  ["updates", "update"],
+  ["deletes", "delete"],
+];
+
+function checkWrites(
+  survey: Survey,
+  { table, writable, audit }: Pick<InsertPlan, "table" | "writable" | "audit">,
+): void {
+  for (const [requirement, statement] of verbs) {
+    const names = switchedOn(survey.payload.action, ({ requires }) => requires.has(requirement));
+    if (names.length === 0) continue;
+    const columns = written(statement, { writable, audit });
+    checkStatement(survey, table, {
+      path: ["tableName"],
+      statement,
+      columns,
+      who: names.join(", "),
+    });
+  }
+}
+
+/** The columns that such a statement of ours may set. */
+function written(
+  statement: "insert" | "update" | "delete",
+  { writable, audit }: { readonly writable: Columns; readonly audit: AuditColumns },
+): Columns {
+  const { createdAt, createdBy, updatedAt, updatedBy } = audit;
+  const filled = statement === "insert" ? [createdAt, createdBy] : [updatedAt, updatedBy];
+  const own = filled.filter((column): column is Column => column !== null);
+  return new Map([...writable, ...own.map((column) => [column.name, column] as const)]);
+}
+
+interface Asked {
+  readonly path: Path;
+  readonly statement: TableRefusal["statement"];
+  /** Those that the statement names. */
+  readonly columns: Columns;
+  /** The actions that need it; empty = all of them. */
+  readonly who: string;
+}
+
+function checkStatement(
+  survey: Survey,
+  { name, refusals = [] }: Pick<Table, "name" | "refusals">,
+  { path, statement, columns, who }: Asked,
+): void {
+  for (const refusal of refusals) {
+    if (refusal.statement !== statement) continue;
+    const refused = refusal.columns?.filter((column) => columns.has(column)) ?? null;
+    if (refused?.length === 0) continue;
+    const all = refused === null || refused.length === columns.size;
+    const found = all
+      ? `${name}, ${refusal.reason}`
+      : `${name}, ${refusal.reason} the columns ${refused.join(", ")}`;
+    const purpose = who === "" ? "" : ` for ${who}`;
+    survey.fault(path, {
+      found,
+      expected: `a table on which the database carries out ${statement.toUpperCase()}${purpose}`,
+      ...(all ? {} : { hint: "or a fieldName without these columns" }),
+    });
+  }
+}
+
+const nameOf = (source: Source): string => (source.kind === "table" ? source.name : "the query");

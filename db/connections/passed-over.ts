@@ -1,0 +1,67 @@
+/**
+ * Triggers may leave a row as it is and say nothing (`return null`, `raise(ignore)`). A write that was not carried out for all of its rows is
+ * refused, so that nobody takes it for done; its transaction is undone.
+ */
+import { AppError } from "../../core/values/errors.ts";
+import type { Row } from "../../core/plans/ports.ts";
+import {
+  allOf,
+  type Condition,
+  type Delete,
+  equals,
+  type Insert,
+  sourceOf,
+  type UpdateMany,
+  type UpdateOne,
+} from "../../core/query/statement.ts";
+import type { Execute } from "./execute.ts";
+
+/** The stored rows. Rejects with `rejectedByDatabase` where some of them were not stored. */
+export async function insertAll(insert: Insert, execute: Execute): Promise<Row[]> {
+  const { rows, matched } = await execute(insert);
+  if (matched < insert.rows.length) throw passedOver();
+  return rows;
+}
+
+/** The deleted rows, or an empty one for each. Rejects with `rejectedByDatabase` where rows that match are still there. */
+export async function deleteAll(statement: Delete, execute: Execute): Promise<Row[]> {
+  const { rows, matched } = await execute(statement);
+  if (mayPassOver(statement)) await refuseLeft(statement, statement.where, { done: 0, execute });
+  return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
+}
+
+/** Rejects with `rejectedByDatabase` where more rows match the update than the `done` ones that it changed. */
+export async function refuseUnchanged(
+  update: UpdateOne | UpdateMany,
+  done: number,
+  execute: Execute,
+): Promise<void> {
+  if (!mayPassOver(update)) return;
+  const { key, guard } = update;
+  const named: Condition =
+    update.kind === "update"
+      ? equals(key, update.keyValue)
+      : {
+          kind: "in",
+          column: key,
+          values: update.rows.map(({ keyValue }) => keyValue),
+          negated: false,
+        };
+  await refuseLeft(update, allOf(named, guard)!, { done, execute });
+}
+
+/** Whether a trigger of the table may do so. */
+export const mayPassOver = ({ kind, table }: UpdateOne | UpdateMany | Delete): boolean =>
+  table.passesOver?.has(kind === "delete" ? kind : "update") ?? false;
+
+async function refuseLeft(
+  { table }: Pick<Delete, "table">,
+  where: Condition,
+  { done, execute }: { done: number; execute: Execute },
+): Promise<void> {
+  const { rows } = await execute({ kind: "count", source: sourceOf(table), where });
+  if (Number(rows[0]!["count"]) > done) throw passedOver();
+}
+
+const passedOver = (): AppError =>
+  new AppError("rejectedByDatabase", "The database passed over the record without an error");

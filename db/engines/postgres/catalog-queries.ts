@@ -1,0 +1,208 @@
+/** What is asked of PostgreSQL's catalog. Lists come as JSON text; names without a schema are looked up in pg_catalog. */
+
+export const foldingQuery = `
+  select quote_ident(collname) as name
+  from pg_catalog.pg_collation
+  where collname in ('pg_c_utf8', 'und-x-icu', 'C.utf8', 'C.UTF-8')
+    and collencoding in (-1, pg_catalog.pg_char_to_encoding(pg_catalog.getdatabaseencoding()))
+  order by pg_catalog.array_position('{pg_c_utf8,und-x-icu}', collname::text)
+  limit 1`;
+
+export const relationQuery = `
+  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity,
+    -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update.
+    exists (
+      select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 7 = 7
+    ) as fills,
+    (
+      select coalesce(json_agg(e.name), '[]')::text
+      from (values (4, 'insert'), (8, 'delete'), (16, 'update')) as e(bit, name)
+      where exists (
+        select from pg_catalog.pg_trigger t
+        where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 3 = 3 and t.tgtype & e.bit <> 0
+      )
+    ) as passes_over
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.relname = $1::text and c.relkind in ('r', 'p', 'f', 'v', 'm')
+    and case when $2::text is null then pg_catalog.pg_table_is_visible(c.oid) else n.nspname = $2::text end`;
+
+export const namesQuery = `
+  select c.relname::text as name
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = current_schema() and c.relkind in ('r', 'p', 'f', 'v', 'm') and not c.relispartition
+  order by 1`;
+
+/**
+ * Follows domains down to the type below, from a relation `attribute(place, type, typmod, required, has_default)`.
+ * A type modifier of -1 in `format_type` gives the name that stands for "of any length".
+ */
+const resolve = `
+  resolved as (
+    select * from attribute
+    union all
+    select r.place, t.typbasetype, case when r.typmod = -1 then t.typtypmod else r.typmod end,
+      r.required or t.typnotnull, r.has_default or t.typdefault is not null
+    from resolved r
+    join pg_catalog.pg_type t on t.oid = r.type and t.typtype = 'd'
+  ),
+  typed as (
+    select r.place, r.typmod, r.required, r.has_default, pg_catalog.format_type(t.oid, -1) as native, t.typcategory::text as category,
+      case when t.typtype = 'e' then (
+        select json_agg(e.enumlabel order by e.enumsortorder)::text from pg_catalog.pg_enum e where e.enumtypid = t.oid
+      ) end as labels
+    from resolved r
+    join pg_catalog.pg_type t on t.oid = r.type and t.typtype <> 'd'
+  )`;
+
+export const columnsQuery = `
+  with recursive attribute(place, type, typmod, required, has_default) as (
+    select attnum::int, atttypid, atttypmod, attnotnull, atthasdef
+    from pg_catalog.pg_attribute
+    where attrelid = $1::oid and attnum > 0 and not attisdropped
+  ), ${resolve}
+  select a.attname::text as name, t.native, t.category, t.typmod, t.required, t.labels,
+    t.has_default or a.attidentity <> '' as has_default,
+    a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
+    a.attgenerated <> '' or a.attidentity = 'a' as computed,
+    exists (
+      select from pg_catalog.pg_collation l where l.oid = a.attcollation and not l.collisdeterministic
+    ) as loose
+  from typed t
+  join pg_catalog.pg_attribute a on a.attrelid = $1::oid and a.attnum = t.place
+  left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  order by t.place`;
+
+/** What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
+export const outputsQuery = `
+  with recursive attribute(place, type, typmod, required, has_default) as (
+    select o.index, o.type, coalesce(a.atttypmod, -1), false, false
+    from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
+    left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
+  ), ${resolve}
+  select t.native, t.category, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed,
+    exists (
+      select from pg_catalog.pg_collation l
+      where not l.collisdeterministic and t.category = 'S' and (a.attnum is null or l.oid = a.attcollation)
+    ) as loose
+  from typed t
+  join json_to_recordset($1::json) as o("index" int, "table" oid, "number" int) on o.index = t.place
+  left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and o.table <> 0
+  order by t.place`;
+
+/** Keys of an index in their order, as JSON. Partial and expression indexes are no keys. */
+export const keysQuery = `
+  select c.relname::text as name, i.indisprimary as is_primary, (
+    select json_agg(a.attname order by k.place)::text
+    from unnest(i.indkey::int2[]) with ordinality as k(number, place)
+    join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
+    where k.place <= i.indnkeyatts
+  ) as columns
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  where i.indrelid = $1::oid and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
+  order by i.indisprimary desc, c.relname`;
+
+/** The table itself and those that change with it: by cascades of any depth, and as partitions of each other. */
+export const affectedQuery = `
+  with recursive affected(oid) as (
+    select $1::oid
+    union
+    select linked.oid from affected
+    cross join lateral (
+      select k.conrelid as oid from pg_catalog.pg_constraint k
+      where k.contype = 'f' and k.confrelid = affected.oid
+        and (k.confdeltype in ('c', 'n', 'd') or k.confupdtype in ('c', 'n', 'd'))
+      union all
+      select i.inhrelid from pg_catalog.pg_inherits i where i.inhparent = affected.oid
+      union all
+      select i.inhparent from pg_catalog.pg_inherits i where i.inhrelid = affected.oid
+    ) linked
+  )
+  select lower(n.nspname || '.' || c.relname) as identity,
+    exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
+      or exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.ev_type <> '1')
+      or c.relkind = 'f' as triggers
+  from affected
+  join pg_catalog.pg_class c on c.oid = affected.oid
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace`;
+
+/** Check and exclusion constraints with their columns, and those of the domains of columns, however deep. */
+export const checksQuery = `
+  with recursive domain(number, oid) as (
+    select a.attnum, t.oid from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid and t.typtype = 'd'
+    where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped
+    union all
+    select d.number, b.oid from domain d
+    join pg_catalog.pg_type t on t.oid = d.oid
+    join pg_catalog.pg_type b on b.oid = t.typbasetype and b.typtype = 'd'
+  ), named(place, name, numbers) as (
+    select k.oid, k.conname, k.conkey from pg_catalog.pg_constraint k
+    where k.conrelid = $1::oid and k.contype in ('c', 'x')
+    union all
+    select k.oid, k.conname, array[d.number] from domain d
+    join pg_catalog.pg_constraint k on k.contypid = d.oid and k.contype = 'c'
+  )
+  select n.name::text as name, (
+    select coalesce(json_agg(a.attname order by a.attnum), '[]')::text
+    from pg_catalog.pg_attribute a where a.attrelid = $1::oid and a.attnum = any(n.numbers)
+  ) as columns
+  from named n
+  order by n.place`;
+
+/**
+ * Statements that the server would refuse on a relation, with a reason: rights that the user lacks, on columns or on the whole, sequences that number
+ * rows and may not be used, and rules that put something in the place of a statement and cannot answer its rows.
+ */
+export const refusalsQuery = `
+  with lacking as (
+    select v.statement, a.attnum, a.attname
+    from pg_catalog.pg_attribute a
+    cross join (values ('select'), ('insert'), ('update')) as v(statement)
+    where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped
+      and not pg_catalog.has_column_privilege(a.attrelid, a.attnum, v.statement)
+  )
+  select l.statement, json_agg(l.attname order by l.attnum)::text as columns, 'right' as kind, null::text as name
+  from lacking l group by l.statement
+  union all
+  select v.statement, null, 'schema', n.nspname::text
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace and not pg_catalog.has_schema_privilege(n.oid, 'usage')
+  cross join (values ('select'), ('insert'), ('update'), ('delete')) as v(statement)
+  where c.oid = $1::oid
+  union all
+  select 'delete', null, 'right', null where not pg_catalog.has_table_privilege($1::oid, 'delete')
+  union all
+  select case r.ev_type when '2' then 'update' when '3' then 'insert' else 'delete' end, null, 'rule', r.rulename::text
+  from pg_catalog.pg_rewrite r
+  where r.ev_class = $1::oid and r.is_instead and r.ev_type in ('2', '3', '4')
+    and pg_catalog.pg_get_ruledef(r.oid) !~* '\\mreturning\\M'
+  union all
+  select 'insert', null, 'sequence', c.relname::text
+  from pg_catalog.pg_attrdef d
+  join pg_catalog.pg_depend p on p.classid = 'pg_catalog.pg_attrdef'::regclass and p.objid = d.oid
+    and p.refclassid = 'pg_catalog.pg_class'::regclass
+  join pg_catalog.pg_class c on c.oid = p.refobjid
+  where d.adrelid = $1::oid
+    -- In this order: the function fails for what is no sequence.
+    and case when c.relkind = 'S' then not pg_catalog.has_sequence_privilege(c.oid, 'usage, update') end`;
+
+export const referencesQuery = `
+  select k.conname::text as name, (
+    select json_agg(a.attname order by n.place)::text
+    from unnest(k.conkey) with ordinality as n(number, place)
+    join pg_catalog.pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.number
+  ) as columns,
+  case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as referenced,
+  lower(s.nspname || '.' || c.relname) as referenced_identity, (
+    select json_agg(a.attname order by n.place)::text
+    from unnest(k.confkey) with ordinality as n(number, place)
+    join pg_catalog.pg_attribute a on a.attrelid = k.confrelid and a.attnum = n.number
+  ) as referenced_columns
+  from pg_catalog.pg_constraint k
+  join pg_catalog.pg_class c on c.oid = k.confrelid
+  join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+  where k.conrelid = $1::oid and k.contype = 'f'
+  order by k.conname`;

@@ -1,0 +1,121 @@
+/**
+ * The columns of a query or view. SQLite names the table's column behind one that is passed on as it is, and says nothing of the
+ * type of an expression: that is told from its text where it can be (`expression-types.ts`), else from the values that it gives,
+ * else a rule has to say it.
+ */
+import type { ColumnDefinition, Database } from "better-sqlite3";
+import type { Column, ColumnType } from "../../../core/values/column.ts";
+import { expressionTypes } from "./expression-types.ts";
+import { sampledTypes } from "./sampled-types.ts";
+import { computedForm, formTypeOf, type StoredForms } from "./stored-forms.ts";
+import { typeFacts } from "./types.ts";
+
+interface Description {
+  readonly database: Database;
+  readonly forms: StoredForms;
+  /** The SELECT whose list gives the columns. */
+  readonly select: string;
+  /** What reads the rows. */
+  readonly text: string;
+}
+
+/** Nothing is known of defaults, and everything may be null. Throws for two columns of one name. */
+export function describeQuery(
+  columns: readonly ColumnDefinition[],
+  { database, forms, select, text }: Description,
+): readonly Column[] {
+  const seen = new Set<string>();
+  const isPassed = passesColumns(database, text);
+  const isSilent = columns.some(({ type }) => type === null);
+  const written = isSilent ? expressionTypes(select, columns.length) : null;
+  const isUnknown = columns.some(({ type }, at) => type === null && !written?.[at]);
+  const sampled = isUnknown ? sampledTypes(database, text) : null;
+  return columns.map((column, at) => {
+    const { name } = column;
+    if (seen.has(name)) throw new Error(`The query gives two columns named "${name}"`);
+    seen.add(name);
+    const rest = { name, nullable: true, hasDefault: false, generated: "none" } as const;
+    if (column.type === null)
+      return { ...rest, ...computedFacts(written?.[at] ?? sampled?.get(name) ?? null) };
+    const facts = typeFacts(column.type);
+    const type = formTypeOf(facts.type);
+    // The collation of a column is told nowhere.
+    if (type === null) return { ...rest, ...facts, isLoose: facts.type === "text" };
+    const origin = isPassed ? originOf(column) : null;
+    const looked = origin && { ...origin, type, byDefault: null };
+    return { ...rest, ...facts, stored: looked ? forms.recall(database, looked) : computedForm };
+  });
+}
+
+export function describeView(
+  database: Database,
+  forms: StoredForms,
+  { schema, table }: { schema: string; table: string },
+): readonly Column[] {
+  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+  const text = `select * from ${quoted(schema)}.${quoted(table)}`;
+  const definition = database
+    .prepare<[string], unknown>(
+      `select sql from ${quoted(schema)}.sqlite_schema where type = 'view' and name = ?`,
+    )
+    .pluck()
+    .get(table);
+  const select = String(definition ?? "").replace(/^[^]*?\bas\b(?=\s*(?:select|with)\b)/i, "");
+  return describeQuery(database.prepare(text).columns(), { database, forms, select, text });
+}
+
+/** Any rule may say the type of an expression; its values are then read as whatever they are. */
+function computedFacts(
+  type: ColumnType | null,
+): Omit<Column, "name" | "nullable" | "hasDefault" | "generated"> {
+  const facts = typeFacts(type === null ? null : (typicalWords[type] ?? null));
+  return {
+    ...facts,
+    native: "",
+    isLoose: type === "text",
+    precision: null,
+    stored: computedForm,
+    ruleTypes: computedRuleTypes,
+  };
+}
+
+const typicalWords: Partial<Record<ColumnType, string>> = {
+  text: "TEXT",
+  integer: "INTEGER",
+  float: "REAL",
+  boolean: "BOOLEAN",
+  date: "DATE",
+  timestamp: "TIMESTAMP",
+  time: "TIME",
+  bytes: "BLOB",
+};
+
+const computedRuleTypes: readonly ColumnType[] = [
+  "text",
+  "integer",
+  "decimal",
+  "float",
+  "boolean",
+  "date",
+  "timestamp",
+  "time",
+  "uuid",
+  "json",
+];
+
+interface Origin {
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+const originOf = ({ database, table, column }: ColumnDefinition): Origin | null =>
+  database !== null && table !== null && column !== null
+    ? { schema: database, table, column }
+    : null;
+
+/** Of a compound query, SQLite names the columns of one part alone. */
+function passesColumns(database: Database, text: string): boolean {
+  const plan = database.prepare<[], { detail: string }>(`explain query plan ${text}`).all();
+  return !plan.some(({ detail }) => /COMPOUND|UNION|EXCEPT|INTERSECT|MERGE|RECURSIVE/.test(detail));
+}

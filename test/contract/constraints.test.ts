@@ -1,0 +1,84 @@
+/** What a database's own constraints refuse is named by its field, under the right error. */
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { check, record } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const engine = inject("engine");
+
+const refused = (errors: Record<string, string[]>) => ({
+  status: 400,
+  error: "Validation failed",
+  errors,
+});
+
+// Exclusion constraints, domains and GENERATED ALWAYS AS IDENTITY are PostgreSQL's alone.
+describe.runIf(engine === "postgres")("constraints of PostgreSQL", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [],
+      setUp: () => [
+        "create extension if not exists btree_gist",
+        "create domain short_code as text check (length(value) <= 5)",
+        "create domain upper_code as short_code constraint in_capitals check (value = upper(value))",
+        "create table bookings (id varchar(36) primary key, room int, during int4range, note text, exclude using gist (room with =, during with &&))",
+        "create table coded (id varchar(36) primary key, code upper_code, other upper_code, name text, low int, high int, constraint in_order check (low < high))",
+        "create table numbered (id int generated always as identity primary key, place int generated always as identity, name text)",
+      ],
+      endpoints: {
+        bookings: { tableName: "bookings", action: { create: true, update: true } },
+        coded: { tableName: "coded", action: { create: true, update: true } },
+        numbered: { tableName: "numbered", action: { create: true, update: true } },
+      },
+    });
+  });
+  afterAll(() => service.close());
+
+  test("an exclusion constraint names its fields, and is no duplicate", async () => {
+    const booking = { room: 1, during: "[1,5)", note: "a" };
+    await service.post("bookings/create", booking);
+    check(
+      await service.post("bookings/create", { ...booking, during: "[4,9)" }),
+      refused({
+        room: ["conflicts with another record"],
+        during: ["conflicts with another record"],
+      }),
+    );
+  });
+
+  test.each([
+    ["the check of its own", { code: "abc", name: "x" }],
+    ["the check of the domain below", { code: "ABCDEF", name: "x" }],
+  ])("a domain names the written field: %s", async (_, body) => {
+    const { id } = record(await service.post("coded/create", { code: "A", name: "x" }));
+    const expected = refused({ code: ["is not allowed by the database"] });
+    check(await service.post("coded/create", body), expected);
+    check(await service.post("coded/update", { id, ...body }), expected);
+  });
+
+  test("a check over several columns names them", async () => {
+    check(
+      await service.post("coded/create", { code: "A", low: 2, high: 1, name: "x" }),
+      refused({
+        low: ["is not allowed by the database"],
+        high: ["is not allowed by the database"],
+      }),
+    );
+  });
+
+  test("a key that is GENERATED ALWAYS cannot be sent", async () => {
+    check(
+      await service.post("numbered/create", { id: 7, name: "x" }),
+      refused({ id: ["is made by the database and cannot be set"] }),
+    );
+  });
+
+  test("another column that is GENERATED ALWAYS is ignored, as all that is never written", async () => {
+    const created = await service.post("numbered/create", { place: 99, name: "x" });
+    expect(created.status, JSON.stringify(created.body)).toBe(201);
+    const { id, place } = record(created);
+    expect(place).not.toBe(99);
+    const updated = await service.post("numbered/update", { id, place: 98, name: "y" });
+    expect(record(updated)).toEqual({ id, place, name: "y" });
+  });
+});

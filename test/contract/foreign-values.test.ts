@@ -1,0 +1,121 @@
+/**
+ * Values of types that only the database can read: what it refuses is a fault of the request, named by its field on writes and by its
+ * column in conditions.
+ */
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { EngineName } from "../servers/session.ts";
+import { check, record } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const engine = inject("engine");
+
+interface TypeCase {
+  readonly native: string;
+  readonly good: string;
+  readonly bad: string;
+}
+
+/** By column. SQLite has no such types. */
+const cases: Readonly<Record<EngineName, Readonly<Record<string, TypeCase>>>> = {
+  sqlite: {},
+  mysql: {
+    address6: { native: "inet6", good: "::1", bad: "nowhere" },
+  },
+  postgres: {
+    span: { native: "int4range", good: "[1,5)", bad: "[5,1)" },
+    spans: { native: "int4multirange", good: "{[1,5)}", bad: "{[5,1)}" },
+    during: { native: "tstzrange", good: "empty", bad: "[now" },
+    words: { native: "tsquery", good: "'a' & 'b'", bad: "a &" },
+    route: { native: "ltree", good: "a.b", bad: "a..b" },
+    pairs: { native: "hstore", good: '"a"=>"1"', bad: "a=>" },
+    network: { native: "cidr", good: "10.0.0.0/8", bad: "10.0.0.1/8" },
+    host: { native: "inet", good: "10.0.0.1", bad: "10.0.0" },
+    machine: { native: "macaddr", good: "08:00:2b:01:02:03", bad: "08:00" },
+    took: { native: "interval", good: "01:00:00", bad: "soon" },
+    mask: { native: "bit(4)", good: "0101", bad: "01012" },
+    place: { native: "point", good: "(1,2)", bad: "(1" },
+    way: { native: "jsonpath", good: '$."a"', bad: "$$$." },
+    page: { native: "xml", good: "<a/>", bad: "<a" },
+    price: { native: "money", good: "$1.00", bad: "dear" },
+    log: { native: "pg_lsn", good: "0/1", bad: "x" },
+    relation: { native: "regclass", good: "pg_class", bad: "no_such_table" },
+  },
+};
+const columns = Object.entries(cases[engine]);
+
+describe.runIf(columns.length > 0)("types that the database alone can read", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    const list = columns.map(([name, { native }]) => `${name} ${native}`).join(", ");
+    service = await openFixture({
+      tables: [],
+      setUp: () => [
+        ...(engine === "postgres"
+          ? ["create extension if not exists ltree", "create extension if not exists hstore"]
+          : []),
+        `create table things (id varchar(36) primary key, ${list})`,
+      ],
+      endpoints: {
+        things: {
+          tableName: "things",
+          action: {
+            create: true,
+            update: true,
+            read: true,
+            first: true,
+            delete: true,
+            lookup: true,
+            datatables: true,
+            aggregate: true,
+          },
+        },
+      },
+      project: { cache: { enabled: false } },
+    });
+  });
+  afterAll(() => service.close());
+
+  test.each(columns)(
+    "create and update refuse bad text for %s, on its field",
+    async (name, one) => {
+      const others = Object.fromEntries(columns.map(([other, { good }]) => [other, good]));
+      const stored = await service.post("things/create", others);
+      expect(stored.status, JSON.stringify(stored.body)).toBe(201);
+      expect(record(stored)[name]).toBe(one.good);
+      const expected = {
+        status: 400,
+        error: "Validation failed",
+        errors: { [name]: ["has a value that the column cannot hold"] },
+      };
+      const { id } = record(stored);
+      check(await service.post("things/create", { ...others, [name]: one.bad }), expected);
+      check(await service.post("things/update", { id, ...others, [name]: one.bad }), expected);
+    },
+  );
+
+  test.each(columns)("conditions compare %s with good text", async (name, one) => {
+    const where = { conditions: [{ key: name, operator: "=", value: one.good }] };
+    const answer = await service.post("things/read", { where, page: 1, per_page: 1 });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(answer.body.data).toMatchObject([{ [name]: one.good }]);
+  });
+
+  // MariaDB compares such a text with a warning alone: no row is equal to it.
+  test.runIf(engine === "postgres").each(columns)(
+    "conditions refuse bad text for %s with Invalid parameter",
+    async (name, one) => {
+      const expected = {
+        status: 400,
+        error: "Invalid parameter",
+        message: `The value for column "${name}" is not one of its type`,
+      };
+      const pair = [{ key: name, value: one.bad }];
+      const where = { conditions: [{ key: name, operator: "=", value: one.bad }] };
+      check(await service.post("things/read", { where }), expected);
+      check(await service.post("things/first", { where: pair }), expected);
+      check(await service.post("things/delete", { where: pair }), expected);
+      const operations = [{ function: "count", field: "*" }];
+      check(await service.post("things/aggregate", { where, operations }), expected);
+    },
+  );
+});
