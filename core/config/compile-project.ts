@@ -299,5 +299,6 @@ function insertPlan(
       reading.property !== "tableName" &&
       key !== null &&
       reading.columns.has(key.name),
+    namesRecords: true,
   };
 }

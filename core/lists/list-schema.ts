@@ -38,7 +38,7 @@ export const searchSchemas = (columns: Columns): Record<string, JsonSchema> => (
 
 /** Names of the columns that can be searched one by one. */
 export const namesOfTexts = (columns: Columns): string[] =>
-  [...columns].flatMap(([name, { type }]) => (columnTypes[type].hasMembers ? [] : [name]));
+  [...columns].flatMap(([name, { type }]) => (columnTypes[type].fromMember === null ? [name] : []));
 
 export const perPageSchema: JsonSchema = {
   type: "integer",

@@ -9,7 +9,13 @@ import { limits } from "../values/limits.ts";
 import { askedPageSchema, limitSchema, sortSchema } from "./list-schema.ts";
 import { onlyPage } from "./order.ts";
 import { shownMembers } from "./shown-schema.ts";
-import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
+import {
+  equalitiesSchema,
+  equalitySide,
+  nameSchema,
+  patternSchema,
+  whereSchema,
+} from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
 export function lookupQuerySchema(plan: LookupPlan, { settings }: Entity): JsonSchema {
@@ -33,8 +39,7 @@ function queryWhereSchema(columns: Columns): JsonSchema {
   const [first = ""] = columns.keys();
   const example = { conditions: [{ key: first, operator: "IS NOT NULL" }] };
   const values = [...columns].map(([name, column]): [string, JsonSchema] => {
-    const value = comparedSchema(column);
-    return [name, value === null ? { const: "" } : { anyOf: [orNull(value), { const: "" }] }];
+    return [name, { anyOf: [orNull(equalitySide(column)), { const: "" }] }];
   });
   return {
     anyOf: [
