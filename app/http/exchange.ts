@@ -21,6 +21,8 @@ export interface Exchange {
   readonly requestId: string;
   /** Writes lines that carry the request's id. */
   readonly log: Log;
+  /** Of the answer, whatever it will be. */
+  answerHeaders: Readonly<Record<string, string>>;
 }
 
 export type Handle = (c: Context, exchange: Exchange) => Response | Promise<Response>;
@@ -50,7 +52,7 @@ export function openExchange(
   sentId: string | undefined,
 ): Exchange {
   const requestId = idFrom(sentId) ?? newId();
-  return { requestId, log: new RequestLog(log, requestId) };
+  return { requestId, log: new RequestLog(log, requestId), answerHeaders: {} };
 }
 
 /** A caller's own id is kept when it is short and plain, so that it cannot forge lines of the log. */

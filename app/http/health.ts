@@ -8,7 +8,7 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { addressOf } from "./client-address.ts";
+import { connectedAddressOf } from "./client-address.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isLoopback } from "./guard.ts";
@@ -20,8 +20,8 @@ export interface HealthDeps {
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Shows to whoever sends it what is behind the state. Null: nobody has one. */
   readonly metricsToken: string | null;
-  /** Whether proxies stand before the service: then the address of a caller is theirs. */
-  readonly isBehindProxy: boolean;
+  /** Proxies before the service: where there are any, the connection of a caller is theirs. */
+  readonly trustProxy: number;
 }
 
 /** A probe should hear of a silent database sooner than a client does. */
@@ -61,13 +61,10 @@ function answers(ping: Promise<void>): Promise<boolean> {
 const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
 
 /** Whether the caller may know the names of projects: the machine itself, or who holds the token. */
-async function isOperator(
-  c: Context,
-  { metricsToken, isBehindProxy }: HealthDeps,
-): Promise<boolean> {
+async function isOperator(c: Context, { metricsToken, trustProxy }: HealthDeps): Promise<boolean> {
   const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
-  const address = addressOf(c);
-  if (address === null || isBehindProxy || !isLoopback(address)) return false;
+  const address = connectedAddressOf(c);
+  if (address === null || trustProxy > 0 || !isLoopback(address)) return false;
   return forwarding.every((name) => c.req.header(name) === undefined);
 }

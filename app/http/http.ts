@@ -4,11 +4,11 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import { notFound } from "../../core/values/errors.ts";
 import type { NewId } from "../../core/values/clock.ts";
+import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
-import { callAction, type RouteDeps } from "./routes.ts";
+import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 
 export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
 
@@ -21,11 +21,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
-  app.notFound(
-    inExchange(deps, () => {
-      throw notFound("There is nothing at this path");
-    }),
-  );
+  app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }
 
@@ -40,7 +36,7 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
   const allow = cors({
     origin(origin, c) {
       const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
-      return allowed.includes(origin) ? origin : null;
+      return allowed.includes("*") ? "*" : allowed.includes(origin) ? origin : null;
     },
     allowMethods: ["GET", "POST"],
     allowHeaders: [
@@ -60,13 +56,18 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "Idempotency-Replayed",
       "Content-Disposition",
       "Content-Range",
+      "RateLimit",
+      "RateLimit-Policy",
     ],
     maxAge: 600,
   });
   return async (c, next) => {
     const preflight = await allow(c, next);
     // Answered by the middleware itself; every other answer has its id already.
-    preflight?.headers.set("X-Request-Id", newId());
+    if (preflight) {
+      preflight.headers.set("X-Request-Id", newId());
+      for (const [name, value] of Object.entries(secureHeaders)) preflight.headers.set(name, value);
+    }
     return preflight;
   };
 }

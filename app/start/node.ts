@@ -2,7 +2,7 @@
  * The service on a socket of Node and Deno, over @hono/node-server. Deno's own server knows no time-outs for slow clients
  * (denoland/deno#3515), so that each of them would hold a connection for ever; its `node:http` has them.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as SocketServer, type Socket } from "node:net";
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -49,6 +49,7 @@ export async function listen(service: Service): Promise<Listening> {
 
   const serverOptions = {
     headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
     // The app answers bodies that do not come; this is for what it does not wait for.
     requestTimeout: headersTimeoutMs + bodyTimeoutMs + limits.unreadBodyMs,
     // How often these two are looked at; without it every 30 seconds.
@@ -65,6 +66,7 @@ export async function listen(service: Service): Promise<Listening> {
     serverOptions,
     (incoming, outgoing) => void listener(incoming, outgoing),
   );
+  limitConnections(server, service);
   const sockets = new Set<Socket>();
   let taken = 0;
   server.on("connection", (socket) => {
@@ -107,6 +109,17 @@ export async function listen(service: Service): Promise<Listening> {
       clearInterval(sweep);
     },
     cut: () => server.closeAllConnections(),
+  });
+}
+
+/** Further connections are closed at once, before anything is read. */
+function limitConnections(server: Server, { settings: { maxConnections }, log }: Service): void {
+  server.maxConnections = maxConnections;
+  let saidAtMs = -Infinity;
+  server.on("drop", () => {
+    if (performance.now() - saidAtMs < limits.refusedLogMs) return;
+    saidAtMs = performance.now();
+    log.warn({ maxConnections }, "Connections are refused: MAX_CONNECTIONS are open");
   });
 }
 

@@ -336,6 +336,8 @@ export interface RequestSettings {
   readonly unknownMembers: "refuse" | "ignore";
   /** Longest time of a lock that a client takes. */
   readonly lockTtlSecondsMax: number;
+  /** Rows that a page with a number, or a grid's start, may skip. */
+  readonly offsetMax: number;
 }
 
 /** One configured endpoint, compiled. */
