@@ -34,8 +34,11 @@ export interface RowScopeOptions {
   readonly claims: Readonly<Record<string, Json>>;
 }
 
-/** A rule with its claim put in; null: the claim is none that could match. */
-type Resolved = { readonly rule: RowRule; readonly value: Json } | null;
+/** A rule with its claim put in; undefined: the claim is none that could match. */
+interface Resolved {
+  readonly rule: RowRule;
+  readonly value: Json | undefined;
+}
 
 const noRow: Condition = { kind: "or", members: [] };
 
@@ -88,8 +91,9 @@ function resolved(rule: RowRule, claims: Readonly<Record<string, Json>>): Resolv
   if (rule.value.kind === "fixed") return { rule, value: rule.value.value };
   const value = claimAt(claims, rule.value);
   const isScalar = (one: Json): boolean => one !== null && typeof one !== "object";
-  if (value === undefined) return null;
-  return (Array.isArray(value) ? value.every(isScalar) : isScalar(value)) ? { rule, value } : null;
+  const isUsable =
+    value !== undefined && (Array.isArray(value) ? value.every(isScalar) : isScalar(value));
+  return { rule, value: isUsable ? value : undefined };
 }
 
 /** Undefined where the caller has no such claim. */
@@ -115,15 +119,15 @@ function anyOf(
 ): Condition | null {
   if (alternatives === null) return null;
   const members = alternatives.map((rules) =>
-    allOf(...rules.map((rule) => (rule === null ? noRow : conditionOf(rule, columns)))),
+    allOf(...rules.map((rule) => conditionOf(rule, columns))),
   );
   if (members.includes(null)) return null;
   return members.length === 1 ? members[0]! : { kind: "or", members: members as Condition[] };
 }
 
-function conditionOf({ rule, value }: NonNullable<Resolved>, columns: Columns): Condition {
+function conditionOf({ rule, value }: Resolved, columns: Columns): Condition {
   const column = columns.get(rule.column);
-  if (column === undefined) return noRow;
+  if (column === undefined || value === undefined) return noRow;
   const operator = operatorFor(rule, value);
   const compared = columnTypes[column.type].isText ? asTexts(value) : value;
   const listed = operator.endsWith("IN") && !Array.isArray(compared) ? [compared] : compared;
@@ -188,7 +192,6 @@ const exactOne = (
 /** The column of the first rule that the values break for certain; null = none. */
 function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scalar>): string | null {
   for (const one of rules) {
-    if (one === null) continue;
     const [column, value] = [...values].find(([{ name }]) => name === one.rule.column) ?? [];
     if (column === undefined || value === undefined) continue;
     const columns: Columns = new Map([[column.name, column]]);
@@ -214,6 +217,7 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
       return condition.operator === "=" ? isEqual : condition.operator !== "!=" || !isEqual;
     }
     case "in":
+    case "exact":
       if (value === null) return false;
       return condition.values.map(String).includes(String(value)) !== condition.negated;
     default:
@@ -233,8 +237,8 @@ function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): Readonl
 const valuesIn = (rules: readonly Resolved[]): ReadonlyMap<string, Json> =>
   new Map(
     rules.flatMap((one) =>
-      one !== null &&
       one.rule.operator === "=" &&
+      one.value !== undefined &&
       one.value !== null &&
       typeof one.value !== "object"
         ? [[one.rule.column, one.value] as const]

@@ -4,6 +4,7 @@
  */
 import type { Column } from "../../core/values/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
+import type { WritePlan } from "../../core/plans/entity.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -65,10 +66,25 @@ export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow 
   const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
-  addScopeError(one, values, options);
+  addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
   if (made !== null) values.set(key, made);
   return { kind: "new", values, body };
+}
+
+/** What a new record will hold: null in each column that neither the row nor the database fills. */
+function withNulls(
+  values: ReadonlyMap<Column, Scalar>,
+  { table, key }: Pick<WritePlan, "table" | "key">,
+): ReadonlyMap<Column, Scalar> {
+  const empty = [...table.columns.values()].filter(
+    (column) =>
+      column !== key &&
+      !column.hasDefault &&
+      column.generated === "none" &&
+      column.isFilledByTrigger !== true,
+  );
+  return new Map([...empty.map((column) => [column, null] as const), ...values]);
 }
 
 /** A row that changes the record with this key, unless something is wrong with it. */
