@@ -113,16 +113,16 @@ const forbidden = (): AppError => new AppError("forbidden", "You may not use thi
 
 /** Who has shown no credentials may have the right with some. */
 const refusalFor = ({ kind }: Caller): AppError =>
-  kind === "anonymous" ? unauthorized("This action needs credentials") : forbidden();
+  kind === "anonymous" ? unauthorized("This action requires credentials") : forbidden();
 
 /** Hands the request to the endpoint that the body names as `resource`. */
 function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
   const handlerOf = ({ body, caller }: Request): Handler => {
     const resource = isObject(body) ? body["resource"] : undefined;
     if (typeof resource !== "string")
-      throw invalidPayload("resource is required here: the name of an endpoint");
+      throw invalidPayload("resource is required: the name of an endpoint");
     const route = endpoints.get(resource)?.get(action.name);
-    if (!route) throw notFound("There is no such resource");
+    if (!route) throw notFound("Unknown resource");
     return route.handlerFor(caller);
   };
   return {
@@ -134,7 +134,7 @@ function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Han
 /** Rejects with 404. */
 export function findProject(projects: Projects, name: string): Project {
   const project = projects.get(name);
-  if (!project) throw notFound("There is no such project");
+  if (!project) throw notFound("Unknown project");
   return project;
 }
 
@@ -147,17 +147,18 @@ export interface Target {
 
 /** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not seen yet). */
 export function findRoute({ routes }: Project, target: Target): BoundAction {
-  if (!routes) throw unavailable("The project's database is not reachable yet");
+  if (!routes)
+    throw unavailable("The database of this project is not reachable yet; try again later");
   const endpoint = routes.endpoints.get(target.endpoint);
   const route =
     endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
-  if (!route && !endpoint) throw notFound("There is no such endpoint");
+  if (!route && !endpoint) throw notFound("Unknown endpoint");
   if (!route) {
     const planned = plannedActions.get(target.action);
     throw notFound(
       planned
-        ? `The action ${planned.name} is planned and not available: ${planned.reason}`
-        : "There is no such action",
+        ? `The action ${planned.name} is planned but not available yet: ${planned.reason}`
+        : "Unknown action",
     );
   }
   if (!route.action.methods.includes(target.method as Method)) {

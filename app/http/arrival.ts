@@ -11,12 +11,15 @@ export async function arrival<T>(arriving: Promise<T>, timeoutMs: number): Promi
     return await withTimeout(arriving, {
       timeoutMs: Math.max(0, timeoutMs),
       onTimeout: () => {
-        throw new AppError("requestTimeout", "The body did not arrive in time; send it again");
+        throw new AppError(
+          "requestTimeout",
+          "The request body did not arrive in time; send the request again",
+        );
       },
     });
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const message = "The client went away before its request was complete";
+    const message = "The client closed the connection before its request was complete";
     throw new AppError("clientClosed", message, { cause: error });
   }
 }

@@ -56,7 +56,7 @@ function put(root: Branch, pair: string): void {
 }
 
 const contradiction = (name: string) =>
-  invalidPayload(`The form's "${name.slice(0, 100)}" is both a value and a list`);
+  invalidPayload(`The form field "${name.slice(0, 100)}" is both a value and a list`);
 
 /** `a[]` is the place behind the last one. */
 const keyIn = (branch: Branch, part: string): string => (part === "" ? String(branch.size) : part);
@@ -68,9 +68,9 @@ function pathOf(name: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name);
   const path = match ? [match[1]!, ...match[2]!.slice(1, -1).split("][")] : [name];
   if (path.length > limits.jsonDepthMax)
-    throw invalidPayload(`The form nests deeper than ${limits.jsonDepthMax} levels`);
+    throw invalidPayload(`The form is nested deeper than ${limits.jsonDepthMax} levels`);
   if (path.some((part) => ofPrototypes.has(part)))
-    throw invalidPayload("The form has a name that cannot be used");
+    throw invalidPayload("The form has a field name that is not allowed");
   return path;
 }
 
@@ -81,7 +81,7 @@ function decode(text: string): string {
   } catch {
     throw invalidPayload("The form is not valid percent-encoded UTF-8");
   }
-  if (decoded.includes("\0")) throw invalidPayload("A text holds a NUL character");
+  if (decoded.includes("\0")) throw invalidPayload("A string contains a NUL character");
   return decoded;
 }
 

@@ -24,7 +24,7 @@ export function createHostCheck(allowed: readonly string[]): CheckHost {
     if (names.has(hostname) || hostname.endsWith(".localhost")) return;
     throw new AppError(
       "misdirected",
-      `The service does not answer to the name ${JSON.stringify(hostname)}; ALLOWED_HOSTS takes further names`,
+      `The host name ${JSON.stringify(hostname)} is not allowed; add it to ALLOWED_HOSTS`,
     );
   };
 }
@@ -44,6 +44,6 @@ export function checkOrigin({ url, headers }: Request, origins: readonly string[
   if (isOwn || (origin !== null && origins.includes(origin))) return;
   throw new AppError(
     "forbidden",
-    `Pages of ${origin ?? "another origin"} may not send this; "cors.origins" in project.json takes further origins`,
+    `Pages of ${origin ?? "another origin"} may not send this request; add the origin to "cors.origins" in project.json`,
   );
 }

@@ -23,7 +23,7 @@ export function createApp(deps: Deps): Hono {
   app.get("/health/ready", inExchange(deps, isReady(deps)));
   app.notFound(
     inExchange(deps, () => {
-      throw notFound("There is nothing at this path");
+      throw notFound("No resource exists at this path");
     }),
   );
   return app;

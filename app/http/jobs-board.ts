@@ -57,7 +57,7 @@ const operatorHeaders = (token: string) =>
   z.object({ authorization: z.string().refine((sent) => isOperator(sent, token)) });
 
 function unauthorized(now: Clock): Handle {
-  const message = `Give the user ${user} and the token of JOBS_BOARD_TOKEN as password, or the token as Bearer`;
+  const message = `Log in as user ${user} with the token of JOBS_BOARD_TOKEN as password, or send the token as Bearer`;
   return (_c, exchange) =>
     json(
       exchange,
@@ -71,7 +71,7 @@ function showBoard({ open }: JobsBoard): Handle {
   let opening: Promise<ShowBoard> | null = null;
   return async (c, exchange) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD")
-      throw new AppError("methodNotAllowed", "Jobs can be looked at here, and not changed", {
+      throw new AppError("methodNotAllowed", "The jobs board is read-only", {
         allow: ["GET"],
       });
     const show = await (opening ??= open(basePath));
@@ -102,6 +102,6 @@ async function inTime(showing: Promise<Response>): Promise<Response> {
     if (response.status >= 500) throw new Error(await response.text());
     return response;
   } catch (error) {
-    throw unavailable("The jobs are out of reach", error);
+    throw unavailable("The job queue is not reachable", error);
   }
 }

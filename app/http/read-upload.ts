@@ -24,7 +24,7 @@ export async function readUpload(request: Request, timeoutMs: number): Promise<U
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined) throw invalidPayload("The Content-Type names no boundary");
+  if (boundary === undefined) throw invalidPayload("The Content-Type has no boundary");
   const body = new Pieces(request.body, timeoutMs);
   try {
     return await openFile(body, ascii.encode(`\r\n--${boundary}`));
@@ -49,7 +49,8 @@ async function openFile(body: Pieces, delimiter: Uint8Array): Promise<Upload> {
   return { name: fileName, bytes: contentOf(body, delimiter) };
 }
 
-const noFile = () => invalidPayload(`The body must hold one file, in a part named "${partName}"`);
+const noFile = () =>
+  invalidPayload(`The body must contain one file, in a part named "${partName}"`);
 const decoder = new TextDecoder();
 
 /** The file's bytes; then there may be nothing more. */
@@ -98,7 +99,7 @@ class Pieces {
     for (;;) {
       const at = indexOf(this.rest, mark);
       if (at >= 0) return this.take(at, mark.length);
-      if (this.rest.length > bytesMax) throw invalidPayload("The multipart body cannot be read");
+      if (this.rest.length > bytesMax) throw invalidPayload("The multipart body is malformed");
       await this.more();
     }
   }
@@ -135,7 +136,7 @@ class Pieces {
       piece = await this.next();
       size += piece?.length ?? 0;
     }
-    if (piece) throw invalidPayload("The multipart body cannot be read");
+    if (piece) throw invalidPayload("The multipart body is malformed");
   }
 
   /** Not waited for: where the client went silent, a read that is still pending would never let it end. */
@@ -151,7 +152,7 @@ class Pieces {
 
   private async more(): Promise<void> {
     const piece = await this.next();
-    if (!piece) throw invalidPayload("The multipart body ends too early");
+    if (!piece) throw invalidPayload("The multipart body is incomplete");
     const joined = new Uint8Array(this.rest.length + piece.length);
     joined.set(this.rest);
     joined.set(piece, this.rest.length);

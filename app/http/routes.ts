@@ -31,7 +31,7 @@ export function callAction(deps: RouteDeps): Handle {
   const { corsOrigins } = deps;
   return async (c, exchange) => {
     // No name that a path holds needs one, and the parameters below have lost it.
-    if (c.req.path.includes("%")) throw notFound("There is nothing at this path");
+    if (c.req.path.includes("%")) throw notFound("No resource exists at this path");
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
     const found = findProject(projects, project);

@@ -47,7 +47,7 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
   function addOne(call: HookCall): void {
     if (stop.signal.aborted || waiting.length >= limits.hookCallsWaitingMax) {
       const { requestId, label: hook } = call;
-      log.error({ requestId, hook }, "A hook is not called: too many are waiting");
+      log.error({ requestId, hook }, "A hook is not called, because too many calls are waiting");
       return;
     }
     waiting.push(call);
@@ -67,7 +67,10 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
       await withTimeout(idle(), { timeoutMs, onTimeout: () => undefined });
       stop.abort();
       if (waiting.length > 0)
-        log.error({ hooks: waiting.length }, "Hooks are lost: the service ends");
+        log.error(
+          { hooks: waiting.length },
+          "Hook calls are lost, because the service is stopping",
+        );
       await Promise.all(running);
     },
   };

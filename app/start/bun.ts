@@ -90,7 +90,7 @@ async function answer(
   if (request.method === "GET") return app.fetch(request, clientAt(address));
   const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
     timeoutMs,
-    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long")),
+    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long to process")),
   });
   // The rest of a body that nobody reads is not waited for.
   const isUnread = response.status >= 400 && (!request.bodyUsed || response.status === 413);

@@ -15,8 +15,8 @@ const usage = `Usage: npm run rowgate -- <command>
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
-  check    hold the configuration against the live databases; exits 1 when it finds a fault
-  key      make an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+  check    check the configuration against the databases; exits with 1 when it finds a fault
+  key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -48,7 +48,7 @@ async function serveProjects(): Promise<void> {
   if (!isLoopback(service.settings.host)) {
     service.log.warn(
       { host: service.settings.host },
-      "Everyone who can reach this address may read and write",
+      "The service is reachable from other machines: anyone who can reach this address can use it",
     );
   }
   stopOnSignal(stop);
@@ -63,10 +63,12 @@ async function runJobs(): Promise<void> {
   const files = await readConfigFiles(parseEnv(process.env).configDir);
   const onStuck = () =>
     void exitWith(
-      new Error("Jobs wait and this worker gets none; it ends, so that another begins"),
+      new Error(
+        "Jobs are waiting but this worker receives none; it stops so that a new one can start",
+      ),
     );
   const { stop } = await startWorker({ files, env: process.env, onStuck });
-  process.stdout.write("Rowgate takes jobs\n");
+  process.stdout.write("Rowgate worker started\n");
   stopOnSignal(stop);
   storeCompiled();
 }
@@ -89,7 +91,7 @@ async function check(): Promise<void> {
   for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
-  else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
+  else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

@@ -43,7 +43,10 @@ const variables = z.object({
   METRICS_TOKEN: z
     .string()
     .min(16, "must have at least 16 characters")
-    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .regex(
+      /^[\x21-\x7e]*$/,
+      "must consist of ASCII letters, digits and punctuation, without spaces",
+    )
     .optional(),
   REDIS_URL: z
     .string()
@@ -75,7 +78,10 @@ const variables = z.object({
   JOBS_BOARD_TOKEN: z
     .string()
     .min(16, "must have at least 16 characters")
-    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .regex(
+      /^[\x21-\x7e]*$/,
+      "must consist of ASCII letters, digits and punctuation, without spaces",
+    )
     .optional(),
 });
 
@@ -127,13 +133,13 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
       const shown = isSecret(name, value) ? "…" : value;
       return `  ${name}=${shown}: ${issue.message}`;
     });
-    throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
+    throw new Error(`These environment variables have invalid values:\n${faults.join("\n")}`);
   }
   const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
   const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN, METRICS_TOKEN } = parsed.data;
   if (REDIS_URL !== undefined && JOBS_DATABASE_URL !== undefined)
     throw new Error(
-      "REDIS_URL and JOBS_DATABASE_URL are both set, and jobs are kept in one place; " +
+      "REDIS_URL and JOBS_DATABASE_URL are both set, but jobs can only be kept in one place; " +
         "unset JOBS_DATABASE_URL to keep them in Redis",
     );
   return {

@@ -60,7 +60,7 @@ function raise(names: readonly string[]): Promise<void> {
     raises.set(call, (ok) => {
       raises.delete(call);
       if (ok) resolve();
-      else reject(new Error("The cache could not be told of a write"));
+      else reject(new Error("The cache could not be informed of a write"));
     });
     send({ type: "raise", call, names });
   });

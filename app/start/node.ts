@@ -34,7 +34,7 @@ export async function listen(service: Service): Promise<Listening> {
   function fetch(request: Request, { headers, httpVersion, url = "", socket }: IncomingMessage) {
     if (headers.host === undefined && httpVersion === "1.1") return service.refuse(noHost());
     if (!isAsSent(request.url, url))
-      return service.refuse(notFound("There is nothing at this path"));
+      return service.refuse(notFound("No resource exists at this path"));
     return service.app.fetch(request, clientAt(socket.remoteAddress ?? null));
   }
 
@@ -119,4 +119,4 @@ function isAsSent(url: string, target: string): boolean {
 
 const noHost = () => new AppError("badRequest", "The request has no Host header");
 const malformed = () =>
-  new AppError("badRequest", "The address or the Host of the request is malformed");
+  new AppError("badRequest", "The URL or the Host header of the request is malformed");

@@ -45,19 +45,19 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
     const outbound = outbounds.get(call.place.project);
     const headers = headersOf(call.place);
     // Another instance, whose configuration is another one, may know it.
-    if (!outbound || !headers) return { error: new Error("There is no such hook"), isFinal: false };
+    if (!outbound || !headers) return { error: new Error("Unknown hook"), isFinal: false };
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
   const queue = projects.some(hasLaterHooks) ? await openQueue(settings, { makeCall, log }) : null;
 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
-      if (queue === null) throw new Error("There was no hook to open a queue for");
+      if (queue === null) throw new Error("No hook queue is open");
       await keptInTime(queue.add(withoutHeaders(call, headersOf(call.place))));
     } catch (error) {
       const { requestId, label: hook } = call;
       const message =
-        "A hook could not be kept: it is called all the same, and lost if the process ends";
+        "A hook call could not be stored: it is still made, but lost if the process ends";
       log.warn({ err: error, requestId, hook }, message);
       await background.add([call]);
     }
@@ -109,6 +109,6 @@ const keptInTime = (adding: Promise<void>): Promise<void> =>
   withTimeout(adding, {
     timeoutMs: limits.jobTimeoutMs,
     onTimeout: () => {
-      throw new Error("The queue of the hooks does not answer");
+      throw new Error("The hook queue does not answer");
     },
   });

@@ -91,7 +91,7 @@ const hasJobs = ({ endpoints }: ProjectConfig): boolean =>
 function refuseMemory({ name, database }: ProjectConfig): void {
   if (!isInMemory(database.url)) return;
   throw new Error(
-    `${name}: exports and imports need a database in a file or on a server; this one is in the memory of the process`,
+    `${name}: exports and imports need a database in a file or on a server, not in memory`,
   );
 }
 
@@ -132,7 +132,7 @@ async function openQueue(
     return { queue, server, stop: async () => undefined };
   }
   if (settings.jobsBoardToken !== null)
-    log.warn({}, "There is no board of the jobs: the service keeps them itself");
+    log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
   const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });
@@ -144,5 +144,5 @@ async function openQueue(
   return { queue, server: null, stop };
 }
 
-const refuse = () => Promise.reject(new Error("No endpoint has jobs"));
+const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
 const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };

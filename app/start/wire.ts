@@ -279,7 +279,7 @@ async function compileOnce(
 async function compileLater(one: OpenProject, first: Trouble, log: Logger): Promise<void> {
   const { name: project } = one.config;
   let trouble = first;
-  log.warn({ project }, `${trouble.sentence}; trying again until it answers`);
+  log.warn({ project }, `${trouble.sentence}; retrying until it answers`);
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
@@ -288,7 +288,7 @@ async function compileLater(one: OpenProject, first: Trouble, log: Logger): Prom
     if (look.trouble === null) break;
     log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");
     if (look.trouble.sentence !== trouble.sentence)
-      log.warn({ project }, `${look.trouble.sentence}; trying again until it answers`);
+      log.warn({ project }, `${look.trouble.sentence}; retrying until it answers`);
     trouble = look.trouble;
   }
   log.info({ project }, "The database is reachable; the project is served");

@@ -62,7 +62,7 @@ export function createMemoryLocks({
     if (room.count + count > room.sweepAt) {
       for (const name of locks.keys()) held(name);
       room.sweepAt = sweepAtFor(room.count, locksMax);
-      if (room.count + count > locksMax) throw new Error("There is no room for further locks");
+      if (room.count + count > locksMax) throw new Error("The process keeps too many locks");
     }
     if (share === null || shares.namesOf(share).size + count <= shareMax) return;
     for (const name of shares.namesOf(share)) held(name);

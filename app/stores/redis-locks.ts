@@ -107,7 +107,7 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
   };
 }
 
-const justStarted = "The server of the locks has just started; nobody gets a lock for some seconds";
+const justStarted = "The lock server has just started; locks are granted again in a few seconds";
 /** To a call that takes locks or keeps them on. */
 interface Reply {
   readonly reply: readonly unknown[];

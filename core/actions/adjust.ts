@@ -120,7 +120,7 @@ function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Chan
     const field = fieldOf(name, plan);
     const given = reasonOf(reason) ?? common;
     if (plan.reasonRequired && !given?.trim())
-      throw invalidPayload("Each adjustment needs a reason");
+      throw invalidPayload("Each adjustment must have a reason");
     sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(value, field.column)));
   }
   return [...sums].map(([field, delta]) => ({ field, delta }));
@@ -139,7 +139,7 @@ function fieldOf(name: unknown, plan: AdjustPlan): AdjustField {
 
 function reasonOf(reason: unknown): string | null {
   if (reason === undefined || reason === null) return null;
-  if (typeof reason !== "string") throw invalidPayload("reason must be a text");
+  if (typeof reason !== "string") throw invalidPayload("reason must be text");
   return reason;
 }
 
@@ -218,7 +218,7 @@ async function refusal(
   const names = changes.map(({ field }) => field.column.name).join(", ");
   return new AppError(
     "constraintViolation",
-    `The adjustment would break a limit of ${names}; nothing was changed`,
+    `The adjustment would exceed a limit of ${names}; nothing was changed`,
   );
 }
 

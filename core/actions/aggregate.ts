@@ -92,9 +92,9 @@ function parseOperation(item: unknown, columns: Columns, position: number): Outp
   const known = name as AggregateFunction;
   const column = field === "*" ? null : columnOf(field, columns, "operations");
   if (column === null && known !== "count")
-    throw validationError(`"*" can only be counted; ${known} needs a column`);
+    throw validationError(`"*" can only be used with count; ${known} needs a column`);
   if (column !== null && !takesType(known, column.type))
-    throw validationError(`${known} cannot be taken of "${field}", a ${column.type} column`);
+    throw validationError(`${known} cannot be used with "${field}", a ${column.type} column`);
   return {
     alias: parseAlias(alias, `${known}_${field}`),
     function: known,
@@ -117,7 +117,7 @@ function withoutTwins(outputs: Output[]): Output[] {
   const seen = new Set<string>();
   for (const { alias } of outputs) {
     if (seen.has(alias))
-      throw validationError(`Two members of the answer are named "${alias}"; give an alias`);
+      throw validationError(`Two columns of the answer are named "${alias}"; give an alias`);
     seen.add(alias);
   }
   return outputs;
@@ -137,7 +137,7 @@ function parseHaving(
   isGrouped: boolean,
 ): Condition | null {
   if (having === undefined || having === null) return null;
-  if (!isGrouped) throw validationError("having needs a group_by");
+  if (!isGrouped) throw validationError("having can only be used with group_by");
   return byAlias(outputs, "having", (results) => parseWhere(having, results));
 }
 

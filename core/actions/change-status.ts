@@ -145,7 +145,7 @@ function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, 
 
 function textOf(data: Record<string, unknown>, name: string): string | null {
   const value = Object.hasOwn(data, name) ? (data[name] ?? null) : null;
-  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be a text`);
+  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be text`);
   return value;
 }
 

@@ -146,7 +146,7 @@ async function store(
     rows: [[...header.values()]],
     returning: [...new Set([...shown.values(), key])],
   });
-  if (!stored) throw new Error("The database stored a row and did not answer it");
+  if (!stored) throw new Error("The database stored a row but did not return it");
   const subject = stored[key.name] ?? null;
   const keyValue = comparand(key, subject);
 
@@ -181,6 +181,6 @@ async function addTotals(
     set: totals,
     returning,
   });
-  if (!row) throw new Error("The database stored a row and did not find it again");
+  if (!row) throw new Error("The database stored a row but did not find it afterwards");
   return row;
 }

@@ -52,6 +52,6 @@ export const create = defineAction<CreatePlan>({
 
 function onlyRow(rows: Row[]): Row {
   const [row] = rows;
-  if (!row) throw new Error("The database stored a row and did not answer it");
+  if (!row) throw new Error("The database stored a row but did not return it");
   return row;
 }

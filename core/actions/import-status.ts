@@ -41,7 +41,7 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   // The counts say enough where nothing is wrong.
   if (!isKept && status === "preview_ok")
     return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
-  if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
+  if (!isKept) throw new AppError("gone", "The errors were deleted; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }
 

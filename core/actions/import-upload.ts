@@ -26,7 +26,7 @@ export const importUpload = defineAction<ImportPlan>({
   async run(call, plan) {
     const { upload, entity, jobs, newId } = call;
     if (!upload) throw invalidPayload("The file is missing");
-    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be a workbook, .xlsx");
+    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be an .xlsx workbook");
     const { project } = entity;
     const id = `upload-${newId()}`;
     const key = uploadKey(project, id);

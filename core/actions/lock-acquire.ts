@@ -57,7 +57,7 @@ function ttlOf(ttl: unknown, secondsMax: number): number {
 
 function ownerOf(owner: unknown): string | null {
   if (owner === undefined || owner === null) return null;
-  if (typeof owner !== "string") throw invalidParameter("owner must be a text");
+  if (typeof owner !== "string") throw invalidParameter("owner must be text");
   const fault = textFault(owner);
   if (fault !== null) throw invalidParameter(`owner ${fault}`);
   if (isLonger(owner, limits.lockOwnerLengthMax))

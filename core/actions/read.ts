@@ -89,7 +89,7 @@ function parseRead(
 function mustTellRowsApart({ key, columns }: ReadPlan): void {
   if (key !== null && columns.has(key.name)) return;
   throw invalidParameter(
-    "This endpoint cannot be paged by cursor, as its records show no primary key; use page",
+    "This endpoint cannot be paged by cursor, because its records have no primary key; use page",
   );
 }
 

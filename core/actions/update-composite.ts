@@ -165,7 +165,9 @@ const lists: readonly string[] = ["insert", "update", "delete"];
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
   const keys = [...deletes, ...updates.map(({ keyValue }) => keyValue)].map(String);
   if (new Set(keys).size < keys.length)
-    throw invalidPayload(`${detail.table.name} names the same record twice in update and delete`);
+    throw invalidPayload(
+      `${detail.table.name} contains the same record twice in update and delete`,
+    );
 }
 
 interface Change extends Pick<DetailScope, "tx" | "oneByOne"> {

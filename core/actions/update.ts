@@ -30,7 +30,9 @@ export const update = defineAction<RecordPlan>({
         const actor = audit.updatedBy?.name;
         const namesActor = actor !== undefined && Object.hasOwn(asked.body, actor);
         if (checked.values.size === 0 && !namesActor)
-          throw invalidPayload(`The payload names no field to change, besides the key ${key.name}`);
+          throw invalidPayload(
+            `The payload must contain at least one field to change besides the key ${key.name}`,
+          );
         const set: Assignment[] = [...checked.values].map(([column, value]) => ({
           kind: "set",
           column,

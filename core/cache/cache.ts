@@ -175,14 +175,14 @@ function withRests(store: CacheStore, log: Log): Rests {
     failedAtMs = performance.now();
     if (isAway) return;
     isAway = true;
-    log.warn({ err: error }, "The cache is out of reach; lists are read from the database");
+    log.warn({ err: error }, "The cache is not reachable; lists are read from the database");
   }
 
   function succeeded(): void {
     // A store that is full may answer one call and refuse the next: not each of them is news.
     if (!isAway || performance.now() - failedAtMs < limits.cacheSteadyMs) return;
     isAway = false;
-    log.info({}, "The cache is in reach again");
+    log.info({}, "The cache is reachable again");
   }
 
   const isResting = (): boolean => performance.now() - failedAtMs < limits.cacheRestMs;

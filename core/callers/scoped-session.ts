@@ -232,7 +232,7 @@ class ScopedQueries implements Queries {
         narrowed({ kind: "count", source: sourceOf(table), where }),
       );
       if (inside !== new Set(values.map(String)).size)
-        throw new AppError("forbidden", "The record would lie outside of what you may access");
+        throw new AppError("forbidden", "The record would be outside the rows that you may access");
     }
   }
 }

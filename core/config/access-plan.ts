@@ -71,13 +71,13 @@ export function accessOf(survey: Survey, { table, sources }: AccessSources): Acc
 function refuseWithoutAuth(survey: Survey): void {
   const { access, rowScope, hiddenFields, readOnlyFields } = survey.payload;
   const expected =
-    'an "auth" in project.json that says who the callers are: without it everybody may do everything';
+    '"auth" in project.json, which identifies the callers (without it every caller may do everything)';
   for (const [name, value] of Object.entries({ access, rowScope })) {
     if (value !== undefined && Object.keys(value).length > 0) survey.fault([name], { expected });
   }
   for (const [name, value] of Object.entries({ hiddenFields, readOnlyFields })) {
     if (!Array.isArray(value))
-      survey.fault([name], { expected: `a list for everybody, or ${expected}` });
+      survey.fault([name], { expected: `one list for all callers, or ${expected}` });
   }
 }
 
@@ -98,7 +98,7 @@ function allowedActions(
       const near = closest(name, known);
       survey.fault(["access", role, at], {
         found: JSON.stringify(name),
-        expected: "the name of an action, or import, export, lock or workflow",
+        expected: "the name of an action, or one of the groups import, export, lock and workflow",
         hint: near === null ? undefined : `did you mean ${JSON.stringify(near)}?`,
       });
       return [];
@@ -136,7 +136,7 @@ function rowValue(survey: Survey, path: Path, value: Json): RowValue | null {
   if (typeof value !== "string" || !value.includes("{{")) return { kind: "fixed", value };
   const [, claim] = claimForm.exec(value) ?? [];
   if (claim !== undefined) return { kind: "claim", path: claim.split(".") };
-  survey.fault(path, { expected: 'a claim as the whole value: "{{claims.tenant}}"' });
+  survey.fault(path, { expected: 'a claim as the whole value, such as "{{claims.tenant}}"' });
   return null;
 }
 
@@ -150,7 +150,7 @@ function fits(
   const isList = operator.endsWith("IN") || operator.endsWith("BETWEEN");
   // What a claim will hold is not known yet; a null shows at least that the operator is one.
   if (value.kind === "claim" && operator.endsWith("BETWEEN")) {
-    survey.fault(path, { expected: "two values for BETWEEN: a claim cannot stand for both" });
+    survey.fault(path, { expected: "two fixed values, because BETWEEN cannot take a claim" });
     return false;
   }
   const tried = value.kind === "fixed" ? value.value : isList ? [] : "";
@@ -160,7 +160,7 @@ function fits(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (value.kind === "claim" && error.kind === "invalidParameter") return true;
-    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    survey.fault(path, { expected: `a valid condition (${error.message})` });
     return false;
   }
 }
@@ -195,7 +195,7 @@ function noticeUnusedRoles(survey: Survey, { actions, rows, hidden, readOnly }: 
         [...actions.keys()].filter((name) => name !== everyRole),
       );
       survey.notice(
-        `${property} names the role "${role}", which "access" does not; it has no effect` +
+        `${property} names the role "${role}", which is not in "access"; the entry has no effect` +
           (near === null ? "" : `. Did you mean "${near}"?`),
       );
     }

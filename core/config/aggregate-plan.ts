@@ -36,7 +36,7 @@ export async function aggregateOf(
     if (!canJoin(left, right)) {
       survey.fault([...path, "targetField"], {
         found: `a ${right.type} column`,
-        expected: `a column of the type of ${left.name}, ${left.type}`,
+        expected: `a ${left.type} column, like ${left.name}`,
       });
     }
     const type = config.joinType.toLowerCase() as "left" | "inner" | "right";

@@ -68,7 +68,7 @@ const autoCalculateFields: Spelling = {
   name: "autoCalculateFields",
   part: "detail",
   formulaOf: writtenFormula,
-  expected: "a formula that calculation.detail can hold, written there",
+  expected: "the formula in calculation.detail, in the syntax of that setting",
 };
 
 const headerCalculations: Spelling = {
@@ -80,7 +80,7 @@ const headerCalculations: Spelling = {
     return text === null ? null : headerFormula(text);
   },
   expected:
-    '{"type": "count", "source": "items.length"}, {"type": "sum", "source": "items.<column>"}, or a formula that calculation.header can hold, written there',
+    '{"type": "count", "source": "items.length"}, {"type": "sum", "source": "items.<column>"}, or the formula in calculation.header, in the syntax of that setting',
 };
 
 function writtenFormula(entry: unknown): string | null {

@@ -33,14 +33,15 @@ export function checkShape<Schema extends z.ZodType>(
 
   function unknownProperty(path: Path, key: string): Fault {
     const known = propertiesAt(schema, path);
-    return faultAt(document, [...path, key], {
+    const fault = faultAt(document, [...path, key], {
       found: "an unknown property",
       expected:
         known.length > 12
-          ? "a property of the list in the JSON Schema"
+          ? "a property that the JSON Schema of the file lists"
           : `one of ${known.join(", ")}`,
       hint: didYouMean(key, known),
     });
+    return { ...fault, unknownProperty: key };
   }
 
   /** The branch that the author had in mind is the one whose kind fits; without one, all kinds are named. */
@@ -64,7 +65,7 @@ const kindsOf = (issue: Issue): string[] =>
     : [expectation(issue)];
 
 const kinds: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
@@ -84,7 +85,7 @@ function expectation(issue: Issue): string {
         ? choicesOf(issue)[0]!
         : `one of ${choicesOf(issue).join(", ")}`;
     case "too_small":
-      if (issue.origin === "string") return "a text that is not empty";
+      if (issue.origin === "string") return "a string that is not empty";
       return issue.origin === "array" ? "a list that is not empty" : `at least ${issue.minimum}`;
     case "too_big":
       return `at most ${issue.maximum}`;

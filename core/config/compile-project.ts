@@ -52,7 +52,7 @@ export interface CompileOptions {
 }
 
 const noComponents: ImportComponent = async () => {
-  throw new Error("the service was started without a way to load components");
+  throw new Error("this runtime cannot load components");
 };
 
 /** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */

@@ -49,7 +49,7 @@ async function handlerOf(
     ?.groups ?? { file: reference.replace(/^\.\//, "") };
   const known = [...survey.files.keys()].filter((one) => componentFile.test(one));
   if (!known.includes(file)) {
-    const expected = `a file of the folder ${survey.project} and what it exports, as "components/code.ts#check"`;
+    const expected = `a file in the folder ${survey.project} and a function that it exports, such as "components/code.ts#check"`;
     survey.fault(path, { expected, hint: didYouMean(file, known) });
     return null;
   }
@@ -60,7 +60,7 @@ async function handlerOf(
     const reason = error instanceof Error ? error.message : String(error);
     survey.fault(path, {
       found: `a file that cannot be loaded: ${reason}`,
-      expected: `a module, in ${file}`,
+      expected: `a module that can be loaded, in ${file}`,
     });
     return null;
   }
@@ -68,7 +68,7 @@ async function handlerOf(
   if (functions.includes(name))
     return { name: `${survey.project}/${file}#${name}`, run: exported[name] as HookHandler };
   survey.fault(path, {
-    ...(Object.hasOwn(exported, name) && { found: `${name}, which is no function` }),
+    ...(Object.hasOwn(exported, name) && { found: `${name}, which is not a function` }),
     expected:
       functions.length === 0
         ? `a function that ${file} exports; it exports none`
@@ -94,7 +94,7 @@ function checkUse(survey: Survey, event: EventName, table: Table | null): void {
     survey.notice(`components.${event} never runs: ${names.join(" and ")} is switched off`);
   if (table && !table.transactional) {
     survey.fault(["components", event], {
-      found: `handlers of ${table.name}, whose storage cannot undo what a handler refuses`,
+      found: `handlers for ${table.name}, whose storage cannot roll back a write that a handler refuses`,
       expected: "a table whose storage has transactions",
     });
   }

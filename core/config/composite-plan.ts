@@ -59,7 +59,7 @@ export async function compositeOf(
   checkNames(survey, settings, { details, header });
   if (settings.length > 0 && enabled.has("read-composite") && !header.isKeyRead)
     survey.fault(["primaryKey"], {
-      expected: "a column that the view or query gives too, for read-composite",
+      expected: "a column that the view or query contains too, because read-composite needs it",
     });
   const totals = new Set(details.flatMap((detail) => detail.totals.map(({ column }) => column)));
   const isWhole = settings.length > 0 && details.length === settings.length;
@@ -81,8 +81,8 @@ function settingsOf(survey: Survey): Setting[] {
   if (outer.calculation && (!masterDetail || several)) {
     survey.fault(["calculation"], {
       expected: several
-        ? "a calculation in each entry of masterDetail, over the details of that entry"
-        : "a masterDetail beside it: the formulas are over its details",
+        ? "a calculation in each entry of masterDetail, for the details of that entry"
+        : "a masterDetail as well, because the formulas use its details",
     });
   }
   if (outer.query && several) {
@@ -223,7 +223,8 @@ function keyOf(
     return survey.column(primaryKey, table.columns, at, `the table ${table.name}`);
   const [name, ...others] = table.primaryKey;
   if (name !== undefined && others.length === 0) return table.columns.get(name) ?? null;
-  if (isUsed) survey.fault(at, { expected: `the column that names one row of ${table.name}` });
+  if (isUsed)
+    survey.fault(at, { expected: `the name of a column that identifies a row of ${table.name}` });
   return null;
 }
 
@@ -255,11 +256,11 @@ function checkTable(
   const expected = "a detail table whose storage has transactions";
   if (config.cascadeDelete) {
     survey.fault([...path, "cascadeDelete"], {
-      found: `true, and the storage of ${table.name} cannot undo a half-done delete`,
+      found: `true, but the storage of ${table.name} cannot roll back a delete`,
       expected,
     });
   } else {
-    const found = `${table.name}, whose storage cannot undo a half-done change`;
+    const found = `${table.name}, whose storage cannot roll back a change`;
     survey.fault([...path, "detailTable"], { found, expected });
   }
 }
@@ -275,8 +276,8 @@ function checkNames(
     const setting = settings[details.findIndex((one) => one.table === table)];
     const path = [...(setting?.path ?? ["masterDetail"]), "detailTable"];
     if (header.table?.columns.has(table.name))
-      survey.fault(path, { expected: "a table whose name is no column of the header" });
-    if (seen.has(table.name)) survey.fault(path, { expected: "each detail table once" });
+      survey.fault(path, { expected: "a table whose name is not also a column of the header" });
+    if (seen.has(table.name)) survey.fault(path, { expected: "each detail table only once" });
     seen.add(table.name);
   }
 }

@@ -33,7 +33,7 @@ export function headerKeyTexts(survey: Survey, { sql, path }: DetailQuery): stri
   if (text === null) return null;
   const stretches = stretchesOf(text);
   if (stretches === null) {
-    survey.fault(path, { expected: "a query in which no backslash stands before a quote" });
+    survey.fault(path, { expected: "a query without a backslash before a quote" });
     return null;
   }
   const texts = aroundHeaderKey(stretches);

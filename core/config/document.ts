@@ -48,7 +48,7 @@ export function faultAt(
     found:
       found ??
       (isSecret(origin)
-        ? "a value that is not repeated here"
+        ? "a value (not shown, because it may be a secret)"
         : show(valueAt(document.value, origin))),
     expected,
     ...(hint === undefined ? {} : { hint }),

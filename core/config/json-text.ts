@@ -90,7 +90,7 @@ export function readJsonText(text: string): JsonText {
     slips.push({
       path,
       found: digits,
-      expected: "fewer digits, or the number in quotes: a number of JSON would lose some",
+      expected: "fewer digits, or the number in quotes, because a JSON number would lose digits",
     });
     return Number(digits);
   }
@@ -113,9 +113,13 @@ export function readJsonText(text: string): JsonText {
       const name = readString();
       const inner = [...path, name];
       if (name === "__proto__")
-        slips.push({ path: inner, found: "this property", expected: "another name" });
+        slips.push({ path: inner, found: "a reserved name", expected: "another name" });
       else if (Object.hasOwn(object, name))
-        slips.push({ path: inner, found: "the property twice", expected: "it once" });
+        slips.push({
+          path: inner,
+          found: "the property twice",
+          expected: "each property only once",
+        });
       else offsets.set(formatPath(inner), start);
       match(spaces);
       if (!take(":")) fail('":" after the name of a property');
@@ -141,6 +145,6 @@ export function readJsonText(text: string): JsonText {
 
   const value = readValue([]);
   match(spaces);
-  if (at < text.length) fail("nothing more after the JSON value");
+  if (at < text.length) fail("the end of the file after the JSON value");
   return { value, offsets, slips };
 }

@@ -37,7 +37,10 @@ export function lookupOf(
       dependsOn,
     };
   if (action["lookup"] === true && asked === undefined) {
-    survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
+    survey.fault(path, {
+      expected:
+        "an id and a text: lookup needs both, and the table has no single key or no column for the text",
+    });
   }
   return null;
 }
@@ -62,7 +65,7 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
     if (!columnTypes[column.type].hasText) {
       survey.fault(path, {
         found: `a ${column.type} column`,
-        expected: "columns that have a text",
+        expected: "a column whose values can be shown as text",
       });
       return null;
     }

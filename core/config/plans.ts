@@ -102,7 +102,7 @@ export function scopeCondition(
     );
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    survey.fault(path, { expected: `a valid condition (${error.message})` });
     return null;
   }
 }
@@ -132,16 +132,18 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
     const column = columns.get(given ?? byDefault) ?? null;
     if (column === null) {
       if (given !== undefined)
-        survey.notice(`auditColumns.${property}: the table has no column ${given}; it is skipped`);
+        survey.notice(
+          `auditColumns.${property}: the table has no column ${given}; the setting is ignored`,
+        );
       return null;
     }
     if (fitsAudit(property, column)) return column;
     const expected = property.endsWith("At")
       ? "a timestamp or text column"
-      : `a text column of ${actorLengthMin} characters or more`;
+      : `a text column that holds at least ${actorLengthMin} characters`;
     if (given !== undefined) survey.fault(["auditColumns", property], { expected });
     else if (isFilled)
-      survey.notice(`the service does not fill ${column.name}: that would take ${expected}`);
+      survey.notice(`the service does not fill ${column.name}, because it is not ${expected}`);
     return null;
   };
   return {
@@ -180,7 +182,9 @@ export function adjustOf(
     }
     let least = min === undefined ? null : normalDecimal(String(min));
     if (arithmetic.isWhole && least?.includes(".")) {
-      survey.fault([...path, "min"], { expected: "a whole number, as the column holds" });
+      survey.fault([...path, "min"], {
+        expected: "a whole number, because the column is an integer column",
+      });
     }
     if (allowNegativeResult === false && (least === null || compareDecimals(least, "0") < 0))
       least = "0";

@@ -48,7 +48,7 @@ export function readConfig(
       path: "$",
       found: "no project in the configuration folder",
       expected:
-        'a folder with a project.json, as {"database": {"url": "…"}}, and one <endpoint>.json for each entity',
+        'a folder that holds a project.json such as {"database": {"url": "…"}} and one <endpoint>.json for each entity',
     });
   }
   return { projects, faults: sortFaults(faults) };

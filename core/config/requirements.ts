@@ -75,7 +75,7 @@ export function checkActions(
   } else if (writes.length > 0 && found?.kind === "view") {
     survey.fault(["tableName"], {
       found: `the view ${payload.tableName}`,
-      expected: `a table for ${who}, and the view as viewName`,
+      expected: `a table for ${who} (the view goes into viewName)`,
     });
   } else if (writes.length > 0 && found) {
     checkKey(survey, found, who, write);
@@ -103,7 +103,7 @@ export function checkActions(
   const moves = needing("status");
   if (moves.length > 0 && payload.workflow === undefined && found && !found.columns.has("status")) {
     survey.fault(["workflow"], {
-      expected: `a workflow.statusField for ${moves.join(", ")}: the table has no column status`,
+      expected: `a workflow.statusField for ${moves.join(", ")}, because the table has no column named status`,
     });
   }
   checkTransactions(survey, needing("transactions"), found);
@@ -114,7 +114,10 @@ function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | 
   if (write === null) {
     if (table.primaryKey.length < 2 || payload.primaryKey !== undefined) return;
     const found = `a primary key of ${table.primaryKey.length} columns: ${table.primaryKey.join(", ")}`;
-    survey.fault(["tableName"], { found, expected: `a table with a key of one column for ${who}` });
+    survey.fault(["tableName"], {
+      found,
+      expected: `a table with a primary key of one column for ${who}`,
+    });
     return;
   }
   const { key } = write;
@@ -125,17 +128,17 @@ function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | 
     const found = `${key.name}, one of the ${table.primaryKey.length} columns of the primary key`;
     survey.fault(["primaryKey"], {
       found,
-      expected: `a column that names one row alone for ${who}`,
+      expected: `a column that identifies a single row, for ${who}`,
     });
   } else if (!isUnique) {
     survey.notice(
-      `the database does not keep the key ${key.name} unique: ${who} may meet several rows`,
+      `the database does not guarantee that the key ${key.name} is unique: ${who} may affect several rows`,
     );
   }
   const isView = payload.viewName !== undefined || payload.viewQuery !== undefined;
   if (isView && !write.readBack) {
     survey.notice(
-      `what the endpoint reads lacks the key ${key.name}: written records are answered as the table has them`,
+      `the view or query has no column ${key.name}: answers to writes show the columns of the table instead`,
     );
   }
 }
@@ -144,7 +147,7 @@ function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | 
 function checkTransactions(survey: Survey, names: readonly string[], table: Table | null): void {
   if (!table || table.transactional) return;
   const expected = "a table whose storage has transactions";
-  const found = `${table.name}, whose storage cannot undo a half-done change`;
+  const found = `${table.name}, whose storage cannot roll back a change`;
   for (const name of names) survey.fault(["action", name], { found, expected });
   const details = survey.payload.masterDetail ?? [];
   const several = Array.isArray(details);

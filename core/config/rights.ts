@@ -101,7 +101,7 @@ function checkStatement(
     survey.fault(path, {
       found,
       expected: `a table on which the database carries out ${statement.toUpperCase()}${purpose}`,
-      ...(all ? {} : { hint: "or a fieldName without these columns" }),
+      ...(all ? {} : { hint: "or leave these columns out of fieldName" }),
     });
   }
 }

@@ -41,7 +41,7 @@ export function readRules(
       const value = rule[fault.rule];
       const isName = fieldRules[fault.rule].namesField && typeof value === "string";
       survey.fault([...at, "constraints", fault.rule], {
-        expected: `another value: it ${fault.message}`,
+        expected: `a valid value (it ${fault.message})`,
         hint: isName ? didYouMean(value, columns.keys()) : undefined,
       });
     }
@@ -63,14 +63,14 @@ function checkReading(
     if (readingConstraints.has(name)) continue;
     survey.fault([...at, "constraints", name], {
       found: `a constraint on ${rule.name}, which is only read`,
-      expected: "a type, precision or scale alone for a column that no table keeps",
+      expected: "only a type, precision or scale, because the column belongs to a view or query",
     });
   }
   const { type } = column;
   if (rule.type === undefined || rule.type === type || column.ruleTypes?.includes(rule.type))
     return;
   survey.notice(
-    `fieldValidation: the database says that ${rule.name} is a ${type} column; the type ${rule.type} of its rule has no effect`,
+    `fieldValidation: ${rule.name} is a ${type} column in the database, so the type ${rule.type} of its rule has no effect`,
   );
 }
 

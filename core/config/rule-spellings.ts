@@ -83,7 +83,7 @@ export function carryDateFormats({ root, moved, refuse }: Draft): void {
   if (!isMembers(details)) return;
   for (const { rule, at } of datesWithFormat(details["fieldValidation"])) {
     const path = ["masterDetail", "detailConfig", "fieldValidation", at, "constraints", "format"];
-    refuse(path, "no format for the dates of details: leave it out, dates are ISO 8601");
+    refuse(path, "no format for dates of details (remove it; dates are ISO 8601)");
     delete rule.constraints["format"];
   }
 }

@@ -14,5 +14,6 @@ export function noteStoredForms(
       ),
     ),
   );
-  if (notes.size > 0) survey.notice(`the stored values: ${[...notes].join("; ")}`);
+  if (notes.size > 0)
+    survey.notice(`values are stored in a special form: ${[...notes].join("; ")}`);
 }

@@ -102,7 +102,7 @@ export function openSurvey(
       if (written === undefined) {
         const known = [...config.files.keys()].filter((file) => file.endsWith(".sql"));
         survey.fault(path, {
-          expected: `a file of the folder ${config.name}, as "file:query/open.sql"`,
+          expected: `a file in the folder ${config.name}, such as "file:query/open.sql"`,
           hint: didYouMean(name, known),
         });
         return null;
@@ -153,7 +153,7 @@ export function openSurvey(
       const reason = error instanceof Error ? error.message : String(error);
       survey.fault(path, {
         found: `a query that the database refuses: ${reason}`,
-        expected: "a query that it takes",
+        expected: "a query that the database accepts",
       });
       return null;
     }
@@ -162,7 +162,7 @@ export function openSurvey(
     if (twice === undefined) return columns;
     survey.fault(path, {
       found: `two columns named ${twice}`,
-      expected: "a name of its own for each, with AS",
+      expected: "a different name for each column; use AS",
     });
     return null;
   }

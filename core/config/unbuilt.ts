@@ -8,7 +8,7 @@ import type { ProjectConfig } from "./read-config.ts";
 import type { Survey } from "./survey.ts";
 
 const unavailable =
-  "no such setting: it is not available in this version, and ignoring it would not be safe";
+  "this setting to be removed: it is not available in this version, and ignoring it would be unsafe";
 
 /** Protection that project.json asks for and this version does not give. */
 export function unsafeProjectSettings({ document, rateLimit }: ProjectConfig): Fault[] {
@@ -16,9 +16,7 @@ export function unsafeProjectSettings({ document, rateLimit }: ProjectConfig): F
     [Object.keys(rateLimit ?? {}).length > 0, ["rateLimit"]],
   ];
   return isAsked.flatMap(([asked, path]) =>
-    asked
-      ? [faultAt(document, path, { found: "a setting that is switched on", expected: unavailable })]
-      : [],
+    asked ? [faultAt(document, path, { found: "it switched on", expected: unavailable })] : [],
   );
 }
 

@@ -61,15 +61,15 @@ function statusColumn(survey: Survey, table: Table, write: WritePlan | null): Co
   if (isOwn) {
     survey.fault(path, {
       found: "a column that the service or the database fills",
-      expected: "a column of its own for the status",
+      expected: "a column that only change-status fills",
     });
   } else if (forEverybody(hiddenFields).includes(name)) {
     survey.fault(path, {
       found: "a hidden column",
-      expected: "a column that answers may show: change-status tells the status",
+      expected: "a column that is not hidden, because change-status answers with the status",
     });
   } else if (!statusTypes.includes(column.type)) {
-    survey.fault(path, { found: `a ${column.type} column`, expected: "a column of text" });
+    survey.fault(path, { found: `a ${column.type} column`, expected: "a text column" });
   } else return column;
   return null;
 }
@@ -88,11 +88,12 @@ function checkStatus(
   const { values, errors } = rules.check({ [name]: text }, "update", fields);
   const found = `the status ${JSON.stringify(text)}`;
   if (errors) {
-    survey.fault(path, { found, expected: `a status that ${name} takes: ${errors[name]?.[0]}` });
+    survey.fault(path, { found, expected: `a valid value of ${name} (it ${errors[name]?.[0]})` });
     return false;
   }
   const stored = String([...values.values()][0]);
-  if (stored !== text) survey.fault(path, { found, expected: `as it is stored: "${stored}"` });
+  if (stored !== text)
+    survey.fault(path, { found, expected: `the status as the database stores it, "${stored}"` });
   return stored === text;
 }
 
@@ -108,7 +109,7 @@ function transitionsOf(survey: Survey, isStatus: IsStatus): WorkflowPlan["transi
       if (!isStatus(target, [...path, index]) || known.includes(target)) continue;
       const hint = didYouMean(target, known);
       if (hint !== undefined)
-        survey.notice(`workflow.transitions: no status follows ${target}; ${hint}`);
+        survey.notice(`workflow.transitions: ${target} has no next status; ${hint}`);
     }
   }
   return new Map(Object.entries(config));

@@ -82,7 +82,7 @@ function maskedOf(column: Column, test: Test, { value, mask }: Sent): Condition 
     return dateOf(column, test, time);
   if (test !== "=" && test !== "!=")
     throw invalidPayload(
-      `The time of day of "${column.name}" can be tested for equal and notEqual alone`,
+      `The time of day of "${column.name}" can only be compared with equal and notEqual`,
     );
   if (typeof time !== "string" || !timeOfDay.test(time)) return null;
   return matches(column, `%T${time}%`, test === "!=");

@@ -74,7 +74,7 @@ export function conditionOf(
 export function isTaken(column: Column, value: unknown): boolean {
   const isPlain = typeof value !== "object" || value instanceof ExactNumber;
   if (!isPlain || (typeof value === "string" && !value.isWellFormed()))
-    throw invalidPayload("A value to compare with must be a number, or a text of valid Unicode");
+    throw invalidPayload("A value to compare with must be a number or valid Unicode text");
   return isComparable(column, value);
 }
 

@@ -28,7 +28,9 @@ interface Place {
 function parseGroup(group: unknown, place: Place): Condition | null {
   if (!isObject(group)) throw invalidPayload("searchBuilder must be an object {logic, criteria}");
   if (place.depth > limits.gridCriteriaDepthMax)
-    throw invalidPayload(`searchBuilder nests deeper than ${limits.gridCriteriaDepthMax} groups`);
+    throw invalidPayload(
+      `searchBuilder is nested deeper than ${limits.gridCriteriaDepthMax} groups`,
+    );
   const logic = isBlank(group["logic"]) ? "AND" : group["logic"];
   if (typeof logic !== "string" || !/^(and|or)$/i.test(logic))
     throw invalidPayload("The logic of searchBuilder must be AND or OR");

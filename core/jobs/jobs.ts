@@ -115,7 +115,7 @@ export function createProjectJobs(
       { request, id = `${kind}-${newId()}` },
     ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
-        throw new AppError("payloadTooLarge", "The request is too large for a job");
+        throw new AppError("payloadTooLarge", "The request is too large for a background job");
       const kept = caller.kind === "nobody" ? null : caller;
       // Not the name itself: it may hold an address, and the job is kept.
       const share = hashOf(shareName);
@@ -133,7 +133,7 @@ export function createProjectJobs(
         job.endpoint === endpoint &&
         (reachesAllJobs || identityOf(callerOf(job)) === identityOf(caller)) &&
         !hasEndedFor(job, job.keptSeconds);
-      if (!isOwn) throw notFound("There is no such job");
+      if (!isOwn) throw notFound("Unknown job");
       return job;
     },
     async cancel(kinds, owner, id) {
@@ -152,7 +152,7 @@ export function createProjectJobs(
 export function idIn(body: Record<string, unknown>, name: string): string {
   const id = Object.hasOwn(body, name) ? (body[name] ?? "") : "";
   if (id === "") throw invalidPayload(`${name} is required`);
-  if (typeof id !== "string") throw invalidPayload(`${name} must be a text`);
+  if (typeof id !== "string") throw invalidPayload(`${name} must be text`);
   return id;
 }
 

@@ -40,7 +40,7 @@ export async function findUpload(
   { files, fileTtlSeconds }: ProjectJobs,
   { project, owner, id }: { project: string; owner: Owner; id: string },
 ): Promise<{ id: string; totalRows: number }> {
-  const unknown = notFound("There is no such upload");
+  const unknown = notFound("Unknown upload");
   if (!idShape.test(id) || id.endsWith("\n")) throw unknown;
   const key = descriptionKey(project, id);
   const info = await files.info(key);

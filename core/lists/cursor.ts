@@ -42,7 +42,7 @@ export const asksForCursor = ({ cursor }: Record<string, unknown>): boolean =>
 export function parseCursorPage(body: Record<string, unknown>, list: CursorList): CursorPage {
   for (const name of ["page", "limit"]) {
     if (body[name] !== undefined)
-      throw invalidParameter(`${name} and cursor exclude each other; leave one of them out`);
+      throw invalidParameter(`${name} and cursor cannot be combined; leave one of them out`);
   }
   const { cursor } = body;
   if (cursor !== true && typeof cursor !== "string")
@@ -73,7 +73,7 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
   const [last, following] = places.slice(perPage - 1);
   if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
     throw invalidParameter(
-      "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page",
+      "The primary key is not unique in this endpoint, so its records cannot be paged by cursor; use page",
     );
   }
   return {
@@ -95,9 +95,13 @@ export function cursorFailure(error: unknown, { list, after }: CursorPage): unkn
   const isForeign = list.sort.some(({ column }) => columnTypes[column.type].isForeign);
   const isRefused = refusals.has(error.kind) || (isForeign && error.kind === "internal");
   if (!isRefused) return error;
-  return new AppError("invalidParameter", "The cursor holds a value that no record can have", {
-    cause: error,
-  });
+  return new AppError(
+    "invalidParameter",
+    "The cursor contains an invalid value; use the next_cursor of an answer",
+    {
+      cause: error,
+    },
+  );
 }
 
 /** What the database's refusal of a value becomes. */
@@ -184,7 +188,7 @@ function writeCursor(place: Place, list: CursorList): string {
   const bytes = new TextEncoder().encode(JSON.stringify([version, digestOf(list), place]));
   const cursor = toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   if (cursor.length <= limits.cursorLengthMax) return cursor;
-  throw invalidParameter("The texts of the sorted columns are too long for a cursor; use page");
+  throw invalidParameter("The values of the sorted columns are too long for a cursor; use page");
 }
 
 function readCursor(cursor: string, list: CursorList): Place {
@@ -192,13 +196,14 @@ function readCursor(cursor: string, list: CursorList): Place {
   if (madeBy !== version || typeof digest !== "string" || !isPlace(place)) throw noCursor();
   if (digest !== digestOf(list) || place.length !== list.sort.length) {
     throw invalidParameter(
-      "The cursor belongs to a list with another sort, where or search; begin again with cursor: true",
+      "The cursor belongs to a list with a different sort, where or search; start again with cursor: true",
     );
   }
   return place;
 }
 
-const noCursor = () => invalidParameter("The cursor is not one that an answer gave");
+const noCursor = () =>
+  invalidParameter("The cursor is not valid; use the next_cursor of an answer");
 
 function contentOf(cursor: string): unknown[] {
   if (cursor.length > limits.cursorLengthMax || !/^[\w-]+$/.test(cursor)) throw noCursor();

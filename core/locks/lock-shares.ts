@@ -6,5 +6,5 @@ import { limits } from "../values/limits.ts";
 export const tooManyLocks = (): AppError =>
   new AppError(
     "tooManyRequests",
-    `You hold the most locks that one client may hold in a project (${limits.lockCallerMax}); release some, or wait until they end`,
+    `You hold the maximum number of locks per client and project (${limits.lockCallerMax}); release some, or wait until they expire`,
   );

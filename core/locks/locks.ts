@@ -233,7 +233,7 @@ export const secondsLeft = (holder: LockHolder | null): number =>
 const lockNotTaken =
   "A record is locked by another request, or locks are out of reach; nothing was changed";
 const recordInUse = "The record is being changed by another request";
-const heldByOther = "The record is locked by somebody else";
+const heldByOther = "The record is locked by another client";
 const tokenEnded = "The token holds no lock on this record any more";
 const lockLost = "The lock of the record was lost while the request ran; nothing was changed";
 
@@ -283,7 +283,10 @@ function answering(store: LockStore): LockStore {
   const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
     asked.catch((error: unknown) => {
       if (error instanceof AppError) throw error;
-      throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
+      throw unavailable(
+        "The lock store is not reachable, so no lock can be granted; try again later",
+        error,
+      );
     });
   return {
     acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),

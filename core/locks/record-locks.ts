@@ -34,7 +34,7 @@ export function createRecordLocks(
       }
       endsAtMs = askedAtMs + ttlMs;
     } catch (error) {
-      log.warn({ err: error }, "The locks of a running request could not be kept on");
+      log.warn({ err: error }, "The locks of a running request could not be renewed");
     }
   }
 
@@ -63,7 +63,7 @@ export function createRecordLocks(
         await store.release(names, token).catch((error: unknown) => {
           log.warn(
             { err: error },
-            "The locks of a request could not be given back; they end by themselves",
+            "The locks of a request could not be released; they will expire",
           );
         });
       }

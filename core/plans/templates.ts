@@ -85,7 +85,7 @@ export function fillUrl(template: Template, values: TemplateValues): string {
           encodeURIComponent(textOf(valueOf(part, values)).toWellFormed()),
     )
     .join("");
-  if (hasDotSegment(url)) throw new Error("A value would change the path of the hook's URL");
+  if (hasDotSegment(url)) throw new Error("A value would change the path of the hook URL");
   return url;
 }
 

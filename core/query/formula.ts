@@ -44,7 +44,7 @@ export function parseFormula(text: string): ParsedFormula {
   const root = tokens && sumOf(tokens, limits.formulaDepthMax);
   if (!tokens || !root || tokens.length > 0) return { ok: false, expected: grammar };
   if (termsOf(root) > limits.formulaTermsMax)
-    return { ok: false, expected: `${grammar}, with fewer divisions inside of each other` };
+    return { ok: false, expected: `${grammar}, with fewer nested divisions` };
   const names = [...new Set(namesOf(root))];
   return { ok: true, formula: { text, root, names } };
 }

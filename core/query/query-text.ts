@@ -68,7 +68,7 @@ function read(sql: string, backslash: boolean): QueryText {
       return {
         ok: false,
         found: `${JSON.stringify(text.slice(0, 20))} that never ends`,
-        expected: "its closing mark",
+        expected: "a closing quote or comment mark",
       };
     if (kind === "comment" || text.trim() === "") continue;
     if (text === ";") {
@@ -85,7 +85,7 @@ function read(sql: string, backslash: boolean): QueryText {
   }
   const text = sql.slice(0, end).trim();
   return text === ""
-    ? { ok: false, found: "no statement", expected: "a SELECT" }
+    ? { ok: false, found: "no statement", expected: "a SELECT statement" }
     : { ok: true, text };
 }
 

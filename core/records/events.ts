@@ -91,7 +91,8 @@ function contextOf(
 function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
   const rows = past(tx, "handlerQuery").native(statement);
   rows.catch((error: unknown) => {
-    if (!(error instanceof AppError)) log.warn({ err: error }, "A handler's query was not run");
+    if (!(error instanceof AppError))
+      log.warn({ err: error }, "A query of a component handler was not run");
   });
   return rows;
 }
@@ -107,7 +108,7 @@ async function attempt<T>(
 ): Promise<T> {
   // The transaction ends then, whatever the handler still does; only its name would not be known.
   const watch = setTimeout(
-    () => log.warn({ handler: name }, "A handler took longer than its request may"),
+    () => log.warn({ handler: name }, "A component handler exceeded the time limit of its request"),
     deadlineAtMs - performance.now(),
   );
   try {
@@ -115,7 +116,7 @@ async function attempt<T>(
   } catch (error) {
     if (error instanceof HookError) {
       const { message, errors } = error;
-      throw new AppError("rejectedByHook", message || "A handler refused the request", {
+      throw new AppError("rejectedByHook", message || "A component handler refused the request", {
         ...(errors && { errors }),
       });
     }
@@ -129,7 +130,7 @@ async function attempt<T>(
 /** A deep copy that holds nothing but what JSON has. Throws for what cannot be written as such. */
 function plainObject(value: unknown): Record<string, unknown> {
   if (!isObject(value) || !isPlain(value))
-    throw new TypeError(`A handler returns an object or nothing, not ${kindOf(value)}`);
+    throw new TypeError(`A handler must return an object or nothing, not ${kindOf(value)}`);
   return plainValue(value, 1) as Record<string, unknown>;
 }
 
@@ -139,11 +140,11 @@ function plainValue(value: unknown, depth: number): unknown {
   if (value === null || typeof value === "boolean" || value instanceof ExactNumber) return value;
   if (typeof value === "string") return withoutNul(value);
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (depth > limits.jsonDepthMax) throw new TypeError("The data nests too deep");
+  if (depth > limits.jsonDepthMax) throw new TypeError("The data is nested too deep");
   if (Array.isArray(value))
     return value.map((item: unknown) => plainValue(item ?? null, depth + 1));
   if (!isObject(value) || !isPlain(value))
-    throw new TypeError(`The data holds ${kindOf(value)}, which has no form in JSON`);
+    throw new TypeError(`The data contains ${kindOf(value)}, which cannot be written as JSON`);
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) =>
       member === undefined ? [] : [[name, plainValue(member, depth + 1)]],
@@ -153,7 +154,7 @@ function plainValue(value: unknown, depth: number): unknown {
 
 /** As of a request's own texts: no database keeps a NUL. */
 function withoutNul(text: string): string {
-  if (text.includes("\0")) throw new TypeError("The data holds a text with a NUL character");
+  if (text.includes("\0")) throw new TypeError("The data contains a string with a NUL character");
   return text;
 }
 

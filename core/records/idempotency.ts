@@ -122,7 +122,10 @@ async function begin(queries: Queries, run: Run): Promise<Answer | null> {
 const beginTriesMax = 3;
 
 const stillRuns = (): AppError =>
-  new AppError("requestInProgress", "The first request with this Idempotency-Key still runs");
+  new AppError(
+    "requestInProgress",
+    "The first request with this Idempotency-Key is still running; try again later",
+  );
 
 /** Whether the claim is somebody else's, or never was this run's. */
 const isForeign = (error: unknown): boolean =>
@@ -170,7 +173,10 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
         : null;
     } catch (error) {
       if (tries < giveUpTriesMax) continue;
-      request.log.warn({ err: error }, "The key of a failed request stays taken for a moment");
+      request.log.warn(
+        { err: error },
+        "The Idempotency-Key of a failed request could not be released; it stays reserved for a short time",
+      );
       return null;
     }
   }

@@ -6,7 +6,7 @@ import type { Arithmetic } from "./type-definition.ts";
 /** Throws an Error for a column of another kind: who computes has made sure of it, at start. */
 export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
   const { arithmetic } = columnTypes[type];
-  if (arithmetic === null) throw new Error(`A ${type} column holds no numbers`);
+  if (arithmetic === null) throw new Error(`A ${type} column does not hold numbers`);
   return arithmetic;
 }
 

@@ -41,7 +41,7 @@ export interface Column {
   readonly range: { readonly min: bigint; readonly max: bigint } | null;
   /** Decimal digits in all; null = no limit known. */
   readonly precision: number | null;
-  /** Decimal digits behind the point; null = any number of them. */
+  /** Decimal digits after the decimal point; null = any number of them. */
   readonly scale: number | null;
   /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
   readonly fractionDigits: number;

@@ -55,14 +55,14 @@ function isSuspect(text: string): boolean {
 
 function inspect(value: unknown, depth: number): void {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw invalidPayload("A text holds a NUL character");
+    if (value.includes("\0")) throw invalidPayload("A string contains a NUL character");
     return;
   }
   if (value === null || typeof value !== "object" || value instanceof ExactNumber) return;
   if (depth > limits.jsonDepthMax)
-    throw invalidPayload(`The body nests deeper than ${limits.jsonDepthMax} levels`);
+    throw invalidPayload(`The body is nested deeper than ${limits.jsonDepthMax} levels`);
   for (const [name, member] of Object.entries(value)) {
-    if (name.includes("\0")) throw invalidPayload("A name holds a NUL character");
+    if (name.includes("\0")) throw invalidPayload("A name contains a NUL character");
     inspect(member, depth + 1);
   }
 }

@@ -96,7 +96,7 @@ function acceptTimestamp(column: Column, value: unknown): Accepted {
     return refused(
       digitsMax === 0
         ? "must be a whole second"
-        : `must have at most ${digitsMax} digits of a second's fraction`,
+        : `must have at most ${digitsMax} fractional digits in the seconds`,
     );
   }
   const { span } = column;

@@ -39,8 +39,8 @@ export function isGivenUp(
 ): boolean {
   const about = { requestId, hook: label, call: id, tries, err: error };
   const isLast = isFinal || tries >= triesMax;
-  if (isLast) log.error(about, "A hook failed and is given up");
-  else log.warn(about, "A hook failed; it is tried again");
+  if (isLast) log.error(about, "A hook failed for the last time; it is not tried again");
+  else log.warn(about, "A hook failed; it will be tried again");
   return isLast;
 }
 

@@ -48,11 +48,11 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
     case "rejected":
       return rejectedByTrigger(failure, refused, columns);
     case "conflict":
-      return unavailable("The record is being changed by others, try again", cause);
+      return unavailable("The record is being changed by other requests; try again", cause);
     case "timeout":
-      return unavailable("The database took too long", cause);
+      return unavailable("The database took too long to answer; try again", cause);
     case "connection":
-      return unavailable("The database is out of reach", cause);
+      return unavailable("The database is not reachable; try again later", cause);
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
   }
@@ -80,7 +80,7 @@ const refusedValue = (
   });
 
 const incomparable = (name: string, cause: unknown): AppError =>
-  new AppError("invalidParameter", `The value for column "${name}" is not one of its type`, {
+  new AppError("invalidParameter", `The value for column "${name}" is not valid for its type`, {
     cause,
   });
 
@@ -106,9 +106,13 @@ const messages = {
 /** The operator's own statement is at fault, whoever sent the request: the database's words are for the operator. */
 function refusedNative(cause: unknown): AppError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new AppError("internal", `The database refused a query of the operator's own: ${reason}`, {
-    cause,
-  });
+  return new AppError(
+    "internal",
+    `The database refused a query from the configuration: ${reason}`,
+    {
+      cause,
+    },
+  );
 }
 
 /** An engine that tells only that a reference broke (SQLite) leaves it to the statement: a DELETE breaks those of others. */

@@ -17,7 +17,7 @@ import type { Written } from "./execute.ts";
 const timeoutGraceMs = 1_000;
 const rollbackTimeoutMs = 2_000;
 
-export const overdueMessage = "The database took too long";
+export const overdueMessage = "The database took too long to answer; try again";
 
 /** A statement with its text, as it was compiled before a connection was asked for. */
 export interface Execution {
@@ -83,7 +83,10 @@ export function createExecutor({
   }
 
   function abandon(connection: Connection): void {
-    log?.warn({ engine: engine.name }, "A statement ran over time; its connection is closed");
+    log?.warn(
+      { engine: engine.name },
+      "A statement exceeded its deadline; its connection is closed",
+    );
     connection.destroy();
   }
 

@@ -34,7 +34,7 @@ export function createLedger({
     if (made) return made;
     const reason = `The table ${name} is not there and could not be made. Have it made with: ${text}`;
     throw unavailable(
-      "The database has no table for what the service itself has to keep, and refuses to make it",
+      "The database has no table for the records of the service itself, and refuses to create it",
       new Error(reason, { cause: failure }),
     );
   }

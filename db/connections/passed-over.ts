@@ -64,4 +64,4 @@ async function refuseLeft(
 }
 
 const passedOver = (): AppError =>
-  new AppError("rejectedByDatabase", "The database passed over the record without an error");
+  new AppError("rejectedByDatabase", "The database skipped the record without an error");

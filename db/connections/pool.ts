@@ -71,12 +71,12 @@ export class Pool {
     const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
     if (connection !== null) return Promise.resolve(connection);
     if (this.waiters.size >= limits.acquireQueueMax)
-      return Promise.reject(unavailable("The database is busy"));
+      return Promise.reject(unavailable("The database is busy; try again later"));
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
         this.waiters.delete(waiter);
-        reject(unavailable("No database connection became free in time"));
+        reject(unavailable("No database connection became free in time; try again later"));
       });
       const waiter: Waiter = {
         take: (taken) => {

@@ -49,4 +49,4 @@ export async function acquire(pool: Pool, deadlineAtMs: number): Promise<Connect
 }
 
 export const outOfReach = (cause: unknown): AppError =>
-  unavailable("The database is out of reach", cause);
+  unavailable("The database is not reachable; try again later", cause);

@@ -32,7 +32,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const at = columns.findIndex((column) => column.name === key.name);
   const keys: Scalar[] = givesKeys(insert) ? rows.map((row) => row[at]!) : [insertId];
   if (keys.some((keyValue) => keyValue === null))
-    throw new Error(`The database does not tell the key of the new row in ${table.name}`);
+    throw new Error(`The database does not return the key of the new row in ${table.name}`);
   if (keys.length === 1)
     return [await readOne(table, { key, keyValue: keys[0]!, returning }, execute)];
   const found = await readKeyed(

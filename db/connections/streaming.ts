@@ -64,7 +64,7 @@ export function createStreaming({
         if (next.done === true) break;
         const rows = decode(next.value);
         if (executor.isOutdated(compiled))
-          throw unavailable("A column holds values of a new form; try again");
+          throw unavailable("A column contains values in a new format; try again");
         yield rows;
       }
       finished = true;

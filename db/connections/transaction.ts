@@ -57,7 +57,7 @@ export function createTransact({
         work(statements, part),
         deadlineAtMs,
         () => {},
-        "The request took too long",
+        "The request took too long to process",
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;

@@ -120,7 +120,7 @@ function bindAll(
 function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
   const bound = marks.bind(column, mark);
   if (bound === undefined)
-    throw invalidParameter(`The cursor holds no value of the column "${column.name}"`);
+    throw invalidParameter(`The cursor has no value for the column "${column.name}"`);
   return bound;
 }
 

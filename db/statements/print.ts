@@ -30,7 +30,7 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
   const { sql: text, params } = emitter.whole().toQuery(renderConfig(dialect));
   const order = params.map((slot) => (slot as Slot).place);
   if (emitter.placesUsed !== shape.values.length) {
-    throw new Error("The statement's key and its text have not the same values");
+    throw new Error("The key and the text of the statement have different values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
   return { text, order, forms: [...emitter.forms] };
@@ -49,7 +49,7 @@ export function columnOfParameter(
 }
 
 const tooManyValues = (): AppError =>
-  new AppError("invalidPayload", "The request holds too many values");
+  new AppError("invalidPayload", "The request contains too many values; split it");
 
 /** The query with a null of the parameter's type in each place, to be described and not to be run. */
 export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {
@@ -59,7 +59,7 @@ export function describable(dialect: Dialect, texts: readonly string[], paramete
 
 /** The name between the engine's quotes. Throws for a NUL character, which no engine takes. */
 export function quotedName({ quote }: Dialect, name: string): string {
-  if (name.includes("\0")) throw new Error("A name holds a NUL character");
+  if (name.includes("\0")) throw new Error("A name contains a NUL character");
   return quote + name.replaceAll(quote, quote + quote) + quote;
 }
 

@@ -132,11 +132,11 @@ function uniqueCheck(
       const text = foldedText(key, columns);
       const first = seen.get(text);
       if (first === undefined) seen.set(text, one.row.rowIndex);
-      else addMessage(one, columns[0]!, `stands in row ${first} already`);
+      else addMessage(one, columns[0]!, `is already in row ${first}`);
       const own = verdict.kind === "change" ? keyText([verdict.key]) : null;
       const records = found.get(keyText(key)) ?? [];
       if (records.some((record) => keyText([scalarOf(primary, record)]) !== own))
-        addMessage(one, columns[0]!, "is taken already");
+        addMessage(one, columns[0]!, "already exists");
     }
   };
 }

@@ -109,19 +109,19 @@ function verdictOf(
     const first = seen.get(text) ?? rowIndex;
     seen.set(text, first);
     if (first === rowIndex) return true;
-    addMessage(one, firstKey!, `stands in row ${first} already`);
+    addMessage(one, firstKey!, `is already in row ${first}`);
     return false;
   }
 
   const text = one.key && foldedText(one.key, [...plan.upsertKeys.values()]);
   if (text === null || !isFirst(text)) return invalidRow(one, options);
   if (areForeign) {
-    addMessage(one, firstKey, "is taken already");
+    addMessage(one, firstKey, "already exists");
     return invalidRow(one, options);
   }
   const [key] = keys;
   if (key === undefined) return newRow(one, options);
-  if (keys.length > 1) addMessage(one, firstKey, "several records have it");
+  if (keys.length > 1) addMessage(one, firstKey, "matches several records");
   if (keys.length > 1 || !isFirst(`record ${keyText(keys)}`)) return invalidRow(one, options);
   return plan.strategy === "update_existing" ? changedRow(one, key, options) : { kind: "skip" };
 }

@@ -83,7 +83,7 @@ function readKey(one: Case, { entity, plan }: Pick<CaseOptions, "entity" | "plan
     const value = values.get(column) ?? null;
     const isFaulty = one.faulty.includes(column.name) || Object.hasOwn(errors ?? {}, column.name);
     if (value !== null) key.push(value);
-    else if (!isFaulty) addFault(one, column, "is required: it tells which record is meant");
+    else if (!isFaulty) addFault(one, column, "is required, because it identifies the record");
   }
   return key.length === upsertKeys.size && !errors ? key : null;
 }

@@ -35,7 +35,7 @@ export function openRowFile(
       await written;
     },
     async abandon() {
-      await writer.abort(new Error("The rows are not wanted any more")).catch(() => undefined);
+      await writer.abort(new Error("The rows are no longer needed")).catch(() => undefined);
       await written.then(
         () => files.remove(key),
         () => undefined,

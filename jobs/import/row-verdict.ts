@@ -102,5 +102,5 @@ function addScopeError(
   if (name === null) return;
   // A column that the caller does not know has no name here.
   const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key;
-  addMessage(one, known, "is outside of what you may access");
+  addMessage(one, known, "is outside the rows that you may access");
 }

@@ -127,7 +127,7 @@ function headingsOf({ values }: SheetRow): (string | null)[] {
   for (const heading of headings) {
     if (heading === null) continue;
     if (seen.has(heading))
-      throw new InvalidWorkbook(`The heading "${heading.slice(0, 80)}" stands there twice`);
+      throw new InvalidWorkbook(`The heading "${heading.slice(0, 80)}" appears twice`);
     seen.add(heading);
   }
   return headings;

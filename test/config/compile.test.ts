@@ -82,7 +82,7 @@ describe("reading", () => {
     expect(entity.read!.key).toBeNull();
     expect(entity.write!.readBack).toBe(false);
     expect(notices).toContain(
-      "shop/items: what the endpoint reads lacks the key weight: written records are answered as the table has them",
+      "shop/items: the view or query has no column weight: answers to writes show the columns of the table instead",
     );
   });
 

@@ -14,7 +14,11 @@ afterAll(() => void vi.resetModules());
 
 const { workshop, on, logged } = openWorkshop();
 const { post } = workshop;
-const overdue = { status: 503, error: "Service unavailable", message: "The request took too long" };
+const overdue = {
+  status: 503,
+  error: "Service unavailable",
+  message: "The request took too long to process",
+};
 const part = (id: string) => ({ part_id: id, code: id, name: "slow" });
 const idsOf = async () =>
   (await workshop.fixture.sql("select part_id from parts")).map((row) => row["part_id"]);

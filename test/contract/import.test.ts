@@ -939,9 +939,9 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       ["missing", { other: "x" }, "other=x", "is required"],
       ["null", null, "", "is required"],
       ["empty", "", "$=", "is required"],
-      ["a number", 5, "$[a]=1", "must be a text"],
-      ["a list", ["x"], "$[]=x", "must be a text"],
-      ["an object", { id: "x" }, "$[id]=x", "must be a text"],
+      ["a number", 5, "$[a]=1", "must be text"],
+      ["a list", ["x"], "$[]=x", "must be text"],
+      ["an object", { id: "x" }, "$[id]=x", "must be text"],
     ])("that is %s is refused by every action", async (kind, value, query, fault) => {
       const body = (name: string) => (kind === "missing" ? value : { [name]: value });
       const asked = query.replace("$", "job_id");
@@ -1005,7 +1005,9 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       "Required.\nText of at most 20 characters.\nBlanks around the text are cut off before anything is checked.\n" +
         "The text is stored in upper case.\nA record that has this value is changed.",
       "Required.\nText of at most 40 characters.\nMust have at least 2 characters.",
-      expect.stringMatching(/^Optional\.\nNumber of at most 8 digits before the point and 2/),
+      expect.stringMatching(
+        /^Optional\.\nNumber of at most 8 digits before the decimal point and 2/,
+      ),
       expect.stringMatching(/^Optional\.\nWhole number.*\nMust be at least 0\.$/),
       "Optional.\nThe name of one of the groups.\nIt must be there already.",
       "Optional.\nText of at most 20 characters.",

@@ -247,7 +247,7 @@ describe("refusals", () => {
       status: 400,
       error: "Invalid parameter",
       message:
-        "The cursor belongs to a list with another sort, where or search; begin again with cursor: true",
+        "The cursor belongs to a list with a different sort, where or search; start again with cursor: true",
     });
   });
 
@@ -291,7 +291,7 @@ describe("refusals", () => {
 
   test("read refuses to page by cursor without a key", async () => {
     const message =
-      "This endpoint cannot be paged by cursor, as its records show no primary key; use page";
+      "This endpoint cannot be paged by cursor, because its records have no primary key; use page";
     for (const endpoint of ["keyless", "hidden-key"]) {
       check(await read({ cursor: true }, endpoint), {
         status: 400,

@@ -25,7 +25,9 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
     if (!/^https?:$/.test(target.protocol)) throw new Error("Only http and https can be called");
     if (!allowed.has(placeName(target)) && !mayBePublic(target.hostname)) {
       const place = placeName(target);
-      throw new Error(`${place} is not a public address; hooks.allowedHosts does not name it`);
+      throw new Error(
+        `${place} is not a public address; to allow it, add it to hooks.allowedHosts`,
+      );
     }
     return fetch(target, init);
   }
@@ -59,7 +61,7 @@ function placeName({ protocol, hostname, port }: URL): string {
 /** As Node does by itself. */
 function refuseLongHead(headers: Headers): void {
   const length = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (length > headLengthMax) throw new Error("The answer's head is too long");
+  if (length > headLengthMax) throw new Error("The headers of the answer are too long");
 }
 
 const headLengthMax = 16_384;

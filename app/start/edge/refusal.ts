@@ -27,7 +27,7 @@ export function refusingApp(log: Log): Hono {
   app.all(
     "*",
     inExchange(deps, () => {
-      throw unavailable("The configuration cannot be served; the log says why");
+      throw unavailable("The configuration is not valid; see the log");
     }),
   );
   return app;

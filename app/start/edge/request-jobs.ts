@@ -54,7 +54,7 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
 }
 
 /** A configuration whose endpoints have jobs is refused before it comes to this. */
-const refuse = () => Promise.reject(new Error("No endpoint has jobs"));
+const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
 
 const noFiles: Files = {
   write: refuse,
@@ -62,7 +62,7 @@ const noFiles: Files = {
   read: refuse,
   remove: refuse,
   list: () => {
-    throw new Error("No endpoint has jobs");
+    throw new Error("No endpoint has export or import switched on");
   },
   close: async () => undefined,
 };

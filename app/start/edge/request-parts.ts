@@ -60,7 +60,10 @@ export async function openRequestParts(
       const untilMs = performance.now() + limits.afterAnswerMs;
       await Promise.all(opened.map(({ background }) => background.drain(untilMs)));
       if (!(await cache.settle(untilMs)))
-        log.error({}, "Redis did not hear of a write: lists that others keep may be older than it");
+        log.error(
+          {},
+          "Redis could not be told about a write: lists cached by other instances may be stale",
+        );
       cache.close();
       await jobs.close();
       stores.close();

@@ -65,7 +65,8 @@ interface Multipart {
 async function begin(client: BucketClient, key: string): Promise<Multipart> {
   const begun = await client.ask({ method: "POST", key, query: { uploads: "" } });
   const uploadId = textIn(begun.text, "UploadId");
-  if (uploadId === null) throw unavailable("The files are out of reach", new Error(begun.text));
+  if (uploadId === null)
+    throw unavailable("The file storage is not reachable; try again later", new Error(begun.text));
   const query = { uploadId };
   const etags: string[] = [];
   const underWay = new Set<Promise<void>>();

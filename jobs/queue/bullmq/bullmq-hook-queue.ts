@@ -49,7 +49,7 @@ export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueu
   return {
     async add(call) {
       const queue = await openOnce();
-      if (!adding.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+      if (!adding.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
       const data = { call: JSON.stringify(call) };
       await queue.add("hook", data, {
         jobId: call.id,

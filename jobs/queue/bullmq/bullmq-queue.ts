@@ -56,7 +56,7 @@ export function createBullmqQueue({
     add: (job) =>
       answerInTime(async () => {
         const queue = await openOnce();
-        if (!server.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+        if (!server.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
         await ownWaiting.take(job, async (id) => (await queue.getJobState(id)) === "waiting");
         const options = {
           jobId: job.id,
@@ -97,11 +97,11 @@ async function answerInTime<T>(ask: () => Promise<T>): Promise<T> {
     return await withTimeout(ask(), {
       timeoutMs: limits.jobTimeoutMs,
       onTimeout: () => {
-        throw new Error("The server of the jobs does not answer");
+        throw new Error("The server of the job queue does not answer");
       },
     });
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw unavailable("The queue of the jobs is out of reach", error);
+    throw unavailable("The job queue is not reachable", error);
   }
 }

@@ -40,7 +40,7 @@ export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<R
   const { server, queueName, runJob, log, stuckLookMs, onStuck } = options;
   const { lockMs = limits.jobLockMs, lookMs = limits.jobLookMs } = options;
   const runs = createJobRuns({ runJob, lockMs, log });
-  const onError = (error: Error) => log.debug({ err: error }, "Trouble with the queue of the jobs");
+  const onError = (error: Error) => log.debug({ err: error }, "Error of the job queue");
   const { queue, worker } = await openWorkerWhenReached<JobData>(
     {
       server,
@@ -54,7 +54,7 @@ export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<R
     },
     {
       onUnreachable: (error) =>
-        log.warn({ err: error }, "The server of the jobs is out of reach; trying again"),
+        log.warn({ err: error }, "The server of the job queue is not reachable; trying again"),
     },
   );
   queue.on("error", onError);

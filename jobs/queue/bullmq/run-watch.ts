@@ -51,7 +51,7 @@ export function watchRun(
     const isHeld = await job.extendLock(token, lockMs);
     if (!isHeld) {
       endRun("lost");
-      throw new Error("Another run has the job");
+      throw new Error("The job was taken over by another run");
     }
     await job.updateProgress({ ...progress });
   }

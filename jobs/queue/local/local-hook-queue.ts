@@ -68,7 +68,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
       for (const { call } of fresh) known.add(call.id);
       tasks.addFirst(fresh);
     } catch (error) {
-      log.warn({ err: error }, "The files of hooks cannot be read; trying again");
+      log.warn({ err: error }, "The files of the hook calls cannot be read; trying again");
       tasks.runLater(() => void readAll(), readAgainMs);
     }
   }
@@ -76,7 +76,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
   return {
     async add(call) {
       if (isStopping) throw new Error("The service is stopping");
-      if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hooks are waiting");
+      if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hook calls are waiting");
       const stored = { call, addedAtMs: Date.now(), tries: 0 };
       known.add(call.id);
       try {
@@ -110,7 +110,10 @@ async function save(files: Files, stored: StoredCall): Promise<void> {
 async function remove(files: Files, stored: StoredCall, log: Log): Promise<void> {
   await files.remove(keyOf(stored)).catch((error: unknown) => {
     const { requestId, label: hook } = stored.call;
-    log.warn({ err: error, requestId, hook }, "A hook is done, and a restart will call it again");
+    log.warn(
+      { err: error, requestId, hook },
+      "A finished hook call could not be removed; it will be repeated after a restart",
+    );
   });
 }
 
@@ -125,7 +128,7 @@ async function readCalls(files: Files, { log, isKnown }: ReadOptions): Promise<S
   const found: StoredCall[] = [];
   for await (const { key } of files.list(folder)) {
     const stored = await readCall(files, key);
-    if (!stored) log.warn({ file: key }, "The file of a hook cannot be read");
+    if (!stored) log.warn({ file: key }, "The file of a hook call cannot be read");
     else if (!isKnown(stored)) found.push(stored);
   }
   return found.sort((one, other) => one.addedAtMs - other.addedAtMs);

@@ -70,7 +70,8 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       isRead = true;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      const message = "The jobs cannot be read yet, so none is taken; trying again";
+      const message =
+        "The jobs are still being read; try again later, so none is taken; trying again";
       log.error({ err: error.cause }, message);
       tasks.runLater(() => void begin(), readAgainMs);
     }
@@ -88,7 +89,7 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   }
 
   function checkIsRead(): void {
-    if (!isRead) throw unavailable("The jobs cannot be read yet");
+    if (!isRead) throw unavailable("The jobs are still being read; try again later");
   }
 
   return {
@@ -132,7 +133,7 @@ async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
   for await (const { key } of files.list(jobsFolder)) {
     const stored = await readStoredJob(files, key);
     if (stored) found.push(createLocalJob(files, stored));
-    else log.warn({ file: key }, "The file of a job cannot be read; the job is forgotten");
+    else log.warn({ file: key }, "The file of a job cannot be read; the job is dropped");
   }
   found.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
   for (const job of found) await recoverLocalJob(job);
@@ -171,4 +172,5 @@ async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<voi
   await withTimeout(idle, noLonger);
 }
 
-const notStored = (error: unknown) => unavailable("The job could not be stored", error);
+const notStored = (error: unknown) =>
+  unavailable("The job could not be stored; try again later", error);
