@@ -1,10 +1,10 @@
-/** Waiting for what a client still has to send. */
+/** Waits for a request body that is still arriving. */
 import { AppError } from "../../core/values/errors.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 
 /**
- * What `arriving` gives. Rejects with `requestTimeout` after `timeoutMs`, and with `clientClosed` where the client went away; refusals of
- * our own, such as `payloadTooLarge`, stay what they are.
+ * The result of `arriving`. Rejects with `requestTimeout` after `timeoutMs`, and with `clientClosed` when the client
+ * closed the connection. AppErrors such as `payloadTooLarge` are passed on.
  */
 export async function arrival<T>(arriving: Promise<T>, timeoutMs: number): Promise<T> {
   try {

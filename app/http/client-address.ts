@@ -1,6 +1,6 @@
 /**
- * The address of the client at the other end of the connection, which the entry of each runtime knows: it goes to Hono beside the request.
- * Behind a proxy it is the proxy's.
+ * The address of the client at the other end of the connection. The entry of each runtime passes it to Hono together
+ * with the request. Behind a proxy it is the proxy's address.
  */
 import type { Context } from "hono";
 import ipaddr from "ipaddr.js";
@@ -9,10 +9,10 @@ interface ClientEnv {
   readonly address?: string | null;
 }
 
-/** What an entry gives to `app.fetch` beside the request. `address` null: unknown. */
+/** The second argument of `app.fetch`. `address` null: unknown. */
 export const clientAt = (address: string | null): ClientEnv => ({ address });
 
-/** One text for all addresses that one client has as a rule: an IPv4 address, or the first 64 bits of an IPv6 address. Null: unknown. */
+/** A text that identifies a client: its IPv4 address, or the first 64 bits of its IPv6 address. Null: unknown. */
 export function addressOf({ env }: Context): string | null {
   const address = (env as ClientEnv | undefined)?.address;
   if (typeof address !== "string" || !ipaddr.isValid(address)) return null;

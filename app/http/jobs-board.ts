@@ -1,6 +1,6 @@
 /**
- * `/jobs-board`: what an operator sees of the jobs in a browser, with the token of JOBS_BOARD_TOKEN. Nothing can be changed there, so only GET
- * passes, whatever else the board knows. The board itself (`start/open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
+ * `/jobs-board`: a page that shows operators the jobs, protected by JOBS_BOARD_TOKEN. It is read-only, so only GET is
+ * allowed, whatever the board itself supports. The board (`start/open-board.ts`) is loaded when it is first used.
  */
 import { zValidator } from "@hono/zod-validator";
 import type { Hono } from "hono";
@@ -14,19 +14,19 @@ import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json } from "./envelope.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
 
-/** Answers 500 and above, or rejects, when the server of the jobs is out of reach. */
+/** Answers 500 and above, or rejects, when the job server is unreachable. */
 export type ShowBoard = (request: Request) => Promise<Response>;
 
 export interface JobsBoard {
   readonly token: string;
-  /** Needs no server to resolve. `basePath`: where the board is mounted. */
+  /** Resolves even if the server is unreachable. `basePath`: where the board is mounted. */
   open(basePath: string): Promise<ShowBoard>;
 }
 
 const basePath = "/jobs-board";
 const user = "operator";
 
-/** The page is the library's own; what it would load from elsewhere, such as fonts, it does without. */
+/** The page belongs to the library. Content from other origins, such as fonts, is blocked. */
 const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'self'; frame-ancestors 'none'",
@@ -50,8 +50,8 @@ interface MountOptions extends ExchangeDeps {
 }
 
 /**
- * The headers that an operator sends. Only here does a validator of Hono look at a request: what actions take depends on the configuration,
- * and their bodies are read within limits, and without losing digits, before anybody looks at them.
+ * The headers that an operator sends. Only this endpoint uses a validator of Hono: the input of actions depends on the
+ * configuration, and their bodies are read with limits and without losing digits.
  */
 const operatorHeaders = (token: string) =>
   z.object({ authorization: z.string().refine((sent) => isOperator(sent, token)) });
@@ -90,7 +90,7 @@ async function isOperator(authorization: string, token: string): Promise<boolean
   return timingSafeEqual(`${basic?.username}:${basic?.password}`, `${user}:${token}`);
 }
 
-/** Rejects with `unavailable` for whatever the board could not show, within a second. */
+/** Rejects with `unavailable` when the board fails or does not answer within a second. */
 async function inTime(showing: Promise<Response>): Promise<Response> {
   try {
     const response = await withTimeout(showing, {

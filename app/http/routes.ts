@@ -21,23 +21,26 @@ export interface RouteDeps {
   readonly bodyLimitBytes: number;
   /** How long a client may take to send a body. */
   readonly bodyTimeoutMs: number;
-  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
+  /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The handler of `/api/:project/:endpoint/:action` and, for `lock/acquire` and its like, with one segment more; whatever the method. */
+/**
+ * The handler of `/api/:project/:endpoint/:action`, and of paths with one more segment for actions such as
+ * `lock/acquire`, for every method.
+ */
 export function callAction(deps: RouteDeps): Handle {
   const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
   const { corsOrigins } = deps;
   return async (c, exchange) => {
-    // No name that a path holds needs one, and the parameters below have lost it.
+    // No valid name needs a percent sign, and the parameters below are already decoded.
     if (c.req.path.includes("%")) throw notFound("No resource exists at this path");
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
     const found = findProject(projects, project);
     const caller = await found.callers.authenticate(c.req.raw.headers);
     const route = findRoute(found, { endpoint, action, method: c.req.method });
-    // Whether the caller may, is said before the body is looked at.
+    // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
     let body: unknown;
     try {
@@ -71,7 +74,7 @@ export function callAction(deps: RouteDeps): Handle {
   };
 }
 
-/** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
+/** The service's own hook calls state their depth. A client that sends this header only gets fewer hooks. */
 const depthFrom = (header: string | undefined): number =>
   header !== undefined && /^\d$/.test(header) ? Number(header) : 0;
 

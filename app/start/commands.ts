@@ -1,6 +1,6 @@
 /**
- * What the command line does: `rowgate serve`, `worker`, `check`. Each command loads its own parts: a worker without those of the service takes
- * 27 MB less.
+ * The commands of the command line: `serve`, `worker`, `check`, `key`. Each command loads only what it needs: a worker
+ * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { isLoopback } from "../http/guard.ts";
@@ -26,7 +26,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   key: makeKey,
 };
 
-/** Does what the arguments name; what fails ends the process with 1. */
+/** Runs a command. A failure ends the process with exit code 1. */
 export async function runCommand(name = "", args: readonly string[] = []): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command(args).catch(exitWith);
@@ -57,7 +57,7 @@ async function serveProjects(): Promise<void> {
 }
 
 async function runJobs(): Promise<void> {
-  // Before any file is read: the threads that deflate begin with the first one.
+  // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
   const files = await readConfigFiles(parseEnv(process.env).configDir);
@@ -99,7 +99,7 @@ async function makeKey(args: readonly string[]): Promise<void> {
   process.stdout.write(newApiKey(args));
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+/** An example request that can be pasted: `read` of the first readable endpoint of a served project. */
 function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
     if (!isUp(project.name)) continue;
@@ -111,7 +111,7 @@ function example({ projects, isUp }: Service, url: string): string {
   return "";
 }
 
-/** The last words of a process that cannot go on; a moment is left for them to be written. */
+/** Writes the error and ends the process, after a short pause so that the output is written. */
 async function exitWith(error: unknown): Promise<never> {
   const isExpected =
     error instanceof Error && (error.constructor === Error || error.name === "ConfigError");

@@ -1,6 +1,6 @@
 /**
- * Opens the queue of non-blocking hook calls: beside the jobs in Redis or PostgreSQL, or in files of this process. A call that the queue does
- * not take stays in the memory of the process. Without a non-blocking hook, no queue is opened.
+ * Opens the queue of non-blocking hook calls: in the Redis or PostgreSQL of the jobs, or in files of this process. A
+ * call that the queue cannot store stays in memory. Without non-blocking hooks, no queue is opened.
  */
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
@@ -26,16 +26,16 @@ export interface OpenHooksOptions {
 export interface Hooks {
   /** `outbound`: how the project's hooks are called. */
   forProject(name: string, outbound: Outbound): Background;
-  /** Calls are made from now on: the service answers, to hooks of its own too. */
+  /** Starts making calls. The service must already answer, because hooks may call it. */
   start(): void;
-  /** Calls may go on until this moment (of `performance.now()`); the next process has the rest. */
+  /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
 
-/** Behind the name of the jobs' queue. No such name has a slash, so that nobody's jobs are hooks. */
+/** Appended to the name of the job queue. Names of job queues contain no slash, so the two cannot collide. */
 const queueSuffix = "/hooks";
 
-/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
+/** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
 export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
   const outbounds = new Map<string, Outbound>();
   const own: ProcessBackground[] = [];
@@ -44,7 +44,7 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   const makeCall: MakeCall = async (call, signal) => {
     const outbound = outbounds.get(call.place.project);
     const headers = headersOf(call.place);
-    // Another instance, whose configuration is another one, may know it.
+    // Another instance with a different configuration may know the hook.
     if (!outbound || !headers) return { error: new Error("Unknown hook"), isFinal: false };
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
@@ -81,7 +81,7 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   };
 }
 
-/** Whether an endpoint changes statuses and has a hook that nobody waits for. */
+/** Whether an endpoint changes statuses and has a non-blocking hook. */
 const hasLaterHooks = ({ endpoints }: ProjectConfig): boolean =>
   endpoints.some(
     ({ payload: { action, workflow } }) =>
@@ -104,7 +104,7 @@ async function openQueue(
   return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
 }
 
-/** An answer waits no longer than this for its hooks to be kept. */
+/** Limits how long an answer waits until its hook calls are stored. */
 const keptInTime = (adding: Promise<void>): Promise<void> =>
   withTimeout(adding, {
     timeoutMs: limits.jobTimeoutMs,

@@ -1,6 +1,6 @@
 /**
- * From configuration files and environment to a running service, for the runtimes that have sockets and files. The only
- * place that knows both the HTTP edge and the databases. Entries and tests call `openService`.
+ * Creates a running service from configuration files and environment, for runtimes with sockets and files. The only
+ * place that knows both the HTTP edge and the databases.
  */
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
@@ -42,21 +42,24 @@ export interface Service {
   readonly app: Hono;
   readonly settings: Settings;
   readonly timeouts: Timeouts;
-  /** For requests that the app cannot be asked about. */
+  /** Answers requests that never reach the app. */
   readonly refuse: Refuse;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];
-  /** Whether the project of this name is served: its database was seen. */
+  /** Whether the project of this name is served: its database was reached. */
   isUp(name: string): boolean;
-  /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
+  /** Resolves when every project's database was reached and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
-  /** Hooks that nobody waits for may go on until this moment (of `performance.now()`), absent: no longer; the next process has the rest. */
+  /**
+   * Non-blocking hook calls may continue until `hooksUntilMs` (clock of `performance.now()`; absent: they stop now);
+   * the next process makes the remaining ones.
+   */
   close(hooksUntilMs?: number): Promise<void>;
 }
 
-/** Everything that is wrong with the configuration, in one message; `sentences` are about databases that cannot be used. */
+/** All faults of the configuration in one message; `sentences` are about databases that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly Fault[];
@@ -67,12 +70,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Waits between two looks at a database that is out of reach: the first, and the longest after doubling. */
+/** Delays between two attempts to reach a database: the first, and the longest after doubling. */
 const retryDelayMs = { first: 250, longest: 5_000 };
 
 /**
- * Opens the service. Rejects with ConfigError for every fault that can be seen now; a project whose database is out of
- * reach is looked at again until it is there, and answers 503 meanwhile.
+ * Opens the service. Rejects with ConfigError for every fault that can be found now. A project whose database is
+ * unreachable is retried until it is reached, and answers 503 meanwhile.
  */
 export async function openService({
   files,
@@ -88,7 +91,7 @@ export async function openService({
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  // A configuration with faults is not served, so no job of an earlier process goes on either.
+  // A configuration with faults is not served, so no job of an earlier process continues either.
   const served = faults.length > 0 ? [] : configs;
   const opening = openJobs({ projects: served, settings, files, env, log, cache, raise });
   const jobs = await opening.catch((error: unknown) => {
@@ -129,7 +132,7 @@ export async function openService({
     return trouble ? compileLater(one, trouble, log) : [];
   });
   const ready = Promise.all(late).then(() => undefined);
-  // Whoever does not wait for it must not crash the process; the entries do wait.
+  // A rejection must not crash the process when a caller does not await it; the entries await it.
   ready.catch(() => undefined);
 
   const { bodyTimeoutMs } = timeouts;
@@ -146,7 +149,10 @@ export async function openService({
   return { app, settings, timeouts, refuse, log, projects: configs, isUp, ready, stopJobs, close };
 }
 
-/** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */
+/**
+ * Host names are checked when a web page could reach the service under its own name (on this machine, without
+ * credentials), or when ALLOWED_HOSTS is set.
+ */
 function hostCheckOf(
   { host, allowedHosts }: Settings,
   projects: readonly Project[],
@@ -156,11 +162,14 @@ function hostCheckOf(
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
-/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
+/**
+ * All faults of the files, compared with the databases; `unreachable`: a sentence for each database that cannot be
+ * used.
+ */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
-  /** What the operator should know, and what stops nothing. */
+  /** Notes for the operator that do not prevent the start. */
   notices: readonly string[];
   endpoints: number;
 }> {
@@ -206,7 +215,7 @@ interface ProjectParts {
   readonly own: OutboundOptions["own"];
   readonly callers: Callers | undefined;
   readonly log: Logger;
-  /** As `OpenOptions` has it. */
+  /** See `OpenOptions`. */
   readonly isOnlyLookedAt?: boolean;
 }
 
@@ -246,10 +255,10 @@ interface Trouble {
   readonly cause: unknown;
 }
 
-/** What a look at the project's database gave. */
+/** The result of an attempt to reach the project's database. */
 interface Outcome {
   readonly faults: readonly Fault[];
-  /** Null: the database was seen. */
+  /** Null: the database was reached. */
   readonly trouble: Trouble | null;
 }
 
@@ -275,7 +284,7 @@ async function compileOnce(
   return { faults: [], trouble: null };
 }
 
-/** Looks until the database is there. Says once why it is not, and again when the reason is another one. */
+/** Retries until the database is reached. Logs the reason once, and again when it changes. */
 async function compileLater(one: OpenProject, first: Trouble, log: Logger): Promise<void> {
   const { name: project } = one.config;
   let trouble = first;

@@ -1,4 +1,4 @@
-/** export-download: the file of a finished export, streamed from where it is kept. */
+/** export-download: the file of a finished export, streamed from the file storage. */
 import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";

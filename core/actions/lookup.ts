@@ -1,6 +1,7 @@
 /**
- * lookup: `{id, text}` pairs for drop-downs. GET searches while a person types (mode `dynamic`), POST gives a whole or
- * filtered list (mode `static`). Select2 talks to GET directly: it gets `results` and `pagination` in its own names.
+ * lookup: `{id, text}` pairs for drop-downs. GET searches while a user types (mode `dynamic`), POST returns a whole or
+ * filtered list (mode `static`). Select2 can call GET directly, because the answer has its members `results` and
+ * `pagination`.
  */
 import { type Call, defineAction, type Method } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";
@@ -53,16 +54,16 @@ export const lookup = defineAction<LookupPlan>({
 interface ItemsRequest {
   readonly select: Select;
   readonly plan: LookupPlan;
-  /** Rows that are shown; the statement asks for one more, which tells whether there is a next page. */
+  /** Rows in the answer. The statement reads one more to see whether there is a next page. */
   readonly size: number;
-  /** Columns that items have beside id and text. */
+  /** Columns that items have in addition to id and text. */
   readonly extra: readonly Column[];
   readonly tag: unknown;
   readonly isSelect2: boolean;
   readonly isPaged: boolean;
 }
 
-/** Both filter; the body of a POST also sorts and selects. */
+/** GET and POST can filter; only POST can sort and select. */
 function parseItems(
   body: Body,
   plan: LookupPlan,
@@ -121,7 +122,7 @@ function checkMode({ method, requestMode }: Call): void {
   );
 }
 
-/** `search`, or what Select2 calls it; the first of them counts. */
+/** `search`, or the names that Select2 uses; the first one present counts. */
 function searchOf(query: Body): string {
   const [search = ""] = ["search", "q", "term"]
     .filter((name) => Object.hasOwn(query, name))
@@ -129,7 +130,10 @@ function searchOf(query: Body): string {
   return search;
 }
 
-/** The rows whose labels a page wants for values that it has already: `ids=a,b`, or an array in a body. */
+/**
+ * Condition for the rows of given ids (`ids=a,b`, or an array in a body), for a page that needs the labels of values it
+ * already has.
+ */
 function idsOf(ids: unknown, id: Column): Condition | null {
   if (ids === undefined || ids === null) return null;
   const wanted = typeof ids === "string" ? ids.split(",").filter((part) => part !== "") : ids;
@@ -156,7 +160,7 @@ function extraColumns(select: unknown, columns: Columns): Column[] {
 const labelOrder = ({ text, id }: LookupPlan): Sort[] =>
   [...new Set([text, id])].map((column) => ({ column, direction: "asc" }));
 
-/** The client's order, else by label; always ended by the id, so that pages never overlap. */
+/** The client's order, by default by label. It always ends with the id, so that pages never overlap. */
 function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
   const sort = parseSort(sortColumns, plan.columns, null);
   if (sort.length === 0) return labelOrder(plan);
@@ -165,7 +169,7 @@ function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
     : [...sort, { column: plan.id, direction: "asc" }];
 }
 
-/** Numbers of a query are texts of digits. */
+/** Numbers in a query string are strings of digits. */
 function pageOf(body: Body): { page: number; size: number } {
   return {
     page: wholeNumber(body, "page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),

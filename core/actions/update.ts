@@ -1,4 +1,4 @@
-/** update: changes the fields that were sent of the one record that the primary key names. */
+/** update: changes the sent fields of the record that the primary key names. */
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";

@@ -1,6 +1,6 @@
 /**
- * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that
- * are kept in a process, jobs without a queue and a bucket.
+ * Checks a configuration for settings that are impossible on a runtime without long-lived processes: a database in a
+ * file, locks in memory, jobs without a queue and a bucket.
  */
 import type { Requirement } from "../../../core/calls/action.ts";
 import { switchedOn } from "../../../core/actions.ts";
@@ -11,7 +11,7 @@ import { remoteFault } from "../../../db/open-remote.ts";
 import type { Settings } from "../env.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 
-/** Every one at once; a project without any can be served. */
+/** All faults at once; a project without faults can be served. */
 export function edgeFaults(
   config: ProjectConfig,
   { settings, pooled }: { settings: Settings; pooled: BoundEnvironment["pooled"] },

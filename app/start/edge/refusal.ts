@@ -1,6 +1,6 @@
 /**
- * Answers for a configuration that cannot be served: 503 to everything but `/health/live`, whose reason stands in the
- * log alone, since it names files and tables.
+ * Answers for an invalid configuration: 503 to everything except `/health/live`. The reason is only logged, because it
+ * names files and tables.
  */
 import { Hono } from "hono";
 import { unavailable } from "../../../core/values/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * What one request opens, each when it is first needed, and what is closed once it was answered: databases, Redis, the
- * queue, and the calls that nobody waits for.
+ * Everything that one request opens on first use and closes after the answer: databases, Redis, the queue, and
+ * non-blocking hook calls.
  */
 import { hash } from "node:crypto";
 import { createCache } from "../../../core/cache/cache.ts";
@@ -21,7 +21,7 @@ export interface RequestParts {
   readonly projects: readonly Project[];
   /** Null without Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
-  /** Makes the calls that nobody waits for, tells Redis what it does not know yet, and closes everything. Never rejects. */
+  /** Makes the non-blocking hook calls, informs Redis of pending writes, and closes everything. Never rejects. */
   close(): Promise<void>;
 }
 
