@@ -68,7 +68,7 @@ async function runJobs(): Promise<void> {
       ),
     );
   const { stop } = await startWorker({ files, env: process.env, onStuck });
-  process.stdout.write("Rowgate worker started\n");
+  process.stdout.write("Rowgate takes jobs\n");
   stopOnSignal(stop);
   storeCompiled();
 }

@@ -29,7 +29,9 @@ test.each(["onBeforeInsert", "onAfterInsert"] as const)(
     on[event] = () => new Promise(() => undefined);
     check(await post("parts", "create", part(`never-${event}`)), overdue);
     await pause(50);
-    const line = logged.find((one) => JSON.stringify(one).includes("longer than its request"));
+    const line = logged.find((one) =>
+      JSON.stringify(one).includes("exceeded the time limit of its request"),
+    );
     expect(line).toMatchObject({ handler: "test/components/probe.ts#run" });
     delete on[event];
     // SQLite has one writer: were it still held, this would wait in vain.

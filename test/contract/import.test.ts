@@ -636,7 +636,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
           ["B", "Two"],
           [" a ", "Three"],
         ],
-        { 4: /^sku: stands in row 2 already$/ },
+        { 4: /^sku: is already in row 2$/ },
       ],
       [
         "an existing key that stands twice",
@@ -646,7 +646,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
           ["OLD-1", "One"],
           ["OLD-1", "Two"],
         ],
-        { 3: /^sku: stands in row 2 already$/ },
+        { 3: /^sku: is already in row 2$/ },
       ],
       [
         "a key that is empty",
@@ -735,7 +735,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
               {
                 rowIndex: 3,
                 rowData: { name: "new One" },
-                messages: ["name: stands in row 2 already"],
+                messages: ["name: is already in row 2"],
               },
             ]
           : [],

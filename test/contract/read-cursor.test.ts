@@ -203,14 +203,14 @@ describe("refusals", () => {
       body: { cursor: true, page: 1 },
       status: 400,
       error: "Invalid parameter",
-      message: "page and cursor exclude each other; leave one of them out",
+      message: "page and cursor cannot be combined; leave one of them out",
     },
     {
       name: "read refuses limit beside cursor",
       body: { cursor: true, limit: 5 },
       status: 400,
       error: "Invalid parameter",
-      message: "limit and cursor exclude each other; leave one of them out",
+      message: "limit and cursor cannot be combined; leave one of them out",
     },
     ...[0, 101, 1.5, "5", null].map((perPage) => ({
       name: `read refuses per_page ${JSON.stringify(perPage)} beside cursor`,

@@ -406,7 +406,7 @@ describe("within the scope alone", () => {
       const { state, text } = await runJob(kind, request);
       expect(state).toBe("preview_error");
       expect(JSON.parse(String(text)).errors).toEqual([
-        expect.objectContaining({ rowIndex: 3, messages: ["code: is taken already"] }),
+        expect.objectContaining({ rowIndex: 3, messages: ["code: already exists"] }),
       ]);
     } else {
       await expect(runJob(kind, request)).rejects.toThrow("already exists");

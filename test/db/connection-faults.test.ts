@@ -144,7 +144,7 @@ const cases: Case[] =
           url: () => address({ user: "nobody_here", password: "x" }),
           says: () =>
             engine === "postgres"
-              ? `the server at ${server()} does not let the user "nobody_here" in; correct the user in database.url, or allow it in pg_hba.conf, with or without TLS`
+              ? `the server at ${server()} does not accept the user "nobody_here"; correct the user in database.url, or allow it in pg_hba.conf, with or without TLS`
               : `the server at ${server()} refuses the user "nobody_here" or the password; correct user and password in database.url`,
         },
         {
