@@ -155,7 +155,11 @@ const printed: readonly (readonly [string, Statement])[] = [
     "a page behind a cursor",
     selectPage(
       { ...select, where: compare(flag, "=", true), sort: byNames },
-      { list: { name: "p/e", sort: byNames, filter: null }, perPage: 10, after: ["tb", "tc"] },
+      {
+        list: { name: "p/e", sort: byNames, hasKey: true, filter: null },
+        perPage: 10,
+        after: ["tb", "tc"],
+      },
     ),
   ],
   [

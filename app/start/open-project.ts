@@ -57,7 +57,11 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
 
 /** The result of compiling against the database: routes, faults, or no answer. */
 export type Look =
-  | { readonly routes: Routes; readonly notices: readonly string[] }
+  | {
+      readonly routes: Routes;
+      readonly notices: readonly string[];
+      readonly remarks: readonly string[];
+    }
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
 
@@ -76,12 +80,12 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faults, notices } = await compileProject(config, catalog, {
+    const { entities, faults, notices, remarks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
     const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices };
+    return { routes: bindProject(entities, ruling), notices, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

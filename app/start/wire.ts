@@ -269,7 +269,7 @@ const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${docum
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
-  tell = (notice: string): void => log.warn({ project: config.name }, notice),
+  tell?: (message: string) => void,
 ): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -279,7 +279,10 @@ async function compileOnce(
     const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
     return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
-  for (const notice of look.notices) tell(notice);
+  for (const notice of look.notices)
+    if (tell) tell(notice);
+    else log.warn({ project: config.name }, notice);
+  for (const remark of look.remarks) tell?.(remark);
   project.routes = look.routes;
   return { faults: [], trouble: null };
 }

@@ -10,6 +10,7 @@ import { AppError, invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import { readWholeNumber } from "../lists/page.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
@@ -72,6 +73,8 @@ function parseItems(
   const isPost = method === "POST";
   const extra = isPost ? extraColumns(body["select"], plan.columns) : [];
   const { page, size } = pageOf(body);
+  const fault = page > 1 ? onlyPage(plan) : null;
+  if (fault) throw fault;
   const isSelect2 = Object.hasOwn(body, "_type");
   return {
     select: {
@@ -84,7 +87,7 @@ function parseItems(
         idsOf(body["ids"], plan.id),
         labelMatch(search, plan),
       ),
-      sort: isPost ? orderOf(body["sort_columns"], plan) : labelOrder(plan),
+      sort: isPost ? orderOf(body["sort_columns"], plan) : orderOf(null, plan),
       limit: size + 1,
       offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
       lock: false,
@@ -157,16 +160,14 @@ function extraColumns(select: unknown, columns: Columns): Column[] {
   return names.map((name) => columnOf(name as string, columns, "select"));
 }
 
-const labelOrder = ({ text, id }: LookupPlan): Sort[] =>
-  [...new Set([text, id])].map((column) => ({ column, direction: "asc" }));
-
-/** The client's order, by default by label. It always ends with the id, so that pages never overlap. */
+/** The client's order, by default by label. It always ends with the id and the columns that make it total. */
 function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
-  const sort = parseSort(sortColumns, plan.columns, null);
-  if (sort.length === 0) return labelOrder(plan);
-  return sort.some(({ column }) => column === plan.id)
-    ? sort
-    : [...sort, { column: plan.id, direction: "asc" }];
+  const { text, id } = plan;
+  const asked = parseSort(sortColumns, plan.columns);
+  const own: readonly Sort[] =
+    asked.length > 0 || text === id ? asked : [{ column: text, direction: "asc" }];
+  const isEnded = own.some(({ column }) => column === id);
+  return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
 /** Numbers in a query string are strings of digits. */

@@ -13,6 +13,7 @@ import type {
   ExportPlan,
   GridPlan,
   ImportPlan,
+  InsertPlan,
   LookupPlan,
   ReadPlan,
   WritePlan,
@@ -41,12 +42,14 @@ export function createViews(entity: Entity): Views {
 function viewOf(entity: Entity, rights: FieldRights): Entity {
   const seen = hiding(rights);
   const write = entity.write && writeView(entity.write, rights);
+  const insert = write ?? (entity.insert && writeView(entity.insert, rights));
   return {
     ...entity,
     // Answers that are cached for one view must not be used for another.
     definition: JSON.stringify([entity.definition, rights.key]),
     read: entity.read && readView(entity.read, seen),
     write,
+    insert,
     adjust: entity.adjust && adjustView(entity.adjust, rights),
     lookup: entity.lookup && lookupView(entity.lookup, seen),
     aggregate: entity.aggregate && aggregateView(entity.aggregate, seen, rights),
@@ -90,7 +93,10 @@ const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
   createdAt: seen.one(plan.createdAt),
 });
 
-const writeView = (plan: WritePlan, { hidden, readOnly }: FieldRights): WritePlan => ({
+const writeView = <Plan extends InsertPlan>(
+  plan: Plan,
+  { hidden, readOnly }: FieldRights,
+): Plan => ({
   ...plan,
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),

@@ -109,6 +109,8 @@ class ScopedQueries implements Queries {
       await this.mustReferToSeen(table, { columns, rows });
       return stored;
     }
+    if (key === null)
+      throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, key])];
     const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
     const at = columns.indexOf(key);

@@ -125,6 +125,8 @@ export type ActionGroup = "workflow" | "export" | "import" | "lock";
 export type Requirement =
   /** A table to write to, with a key that identifies one record. */
   | "key"
+  /** A table to write to; without a key, a database that answers what it stored. */
+  | "table"
   /** The database inserts, updates or deletes rows of that table. */
   | "inserts"
   | "updates"

@@ -10,6 +10,7 @@ import type { GridPlan } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -49,7 +50,7 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
   const panes = parsePanes(body, plan);
   return {
     draw: parseDraw(body),
-    start: wholeParameter(body, "start", { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
+    start: parseStart(body, plan),
     length: parseLength(body, plan),
     count: asPayload(() => parseCountMode(body["count"])),
     filter: allOf(rest, selectionOf(panes)),
@@ -65,6 +66,14 @@ export function parseDraw(body: Sent): number {
   return wholeParameter(body, "draw", { min, max, otherwise: 0 });
 }
 
+function parseStart(body: Sent, plan: GridPlan): number {
+  const { MAX_SAFE_INTEGER: max } = Number;
+  const start = wholeParameter(body, "start", { min: 0, max, otherwise: 0 });
+  const fault = start > 0 ? onlyPage(plan) : null;
+  if (fault) throw invalidPayload(fault.message);
+  return start;
+}
+
 /** -1 is the library's word for all rows; where the configuration wants it so, all are as many as there may be. */
 function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   const otherwise = limits.gridLengthDefault;
@@ -75,17 +84,16 @@ function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   return length === -1 ? limits.gridLengthMax : Math.min(length, limits.gridLengthMax);
 }
 
-/** `sort_columns`, then the library's `order`, then the key; the first mention of a column decides. */
+/** `sort_columns`, then the library's `order`, then what makes it total; the first mention of a column decides. */
 function sortOf(body: Sent, plan: GridPlan, sent: readonly SentColumn[]): Sort[] {
   const first = asPayload(() =>
-    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns, null),
+    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns),
   );
   const sort = new Map<Column, Sort>();
-  const last: readonly Sort[] = plan.key ? [{ column: plan.key, direction: "asc" }] : [];
-  for (const term of [...first, ...orderOf(body["order"], plan, sent), ...last]) {
+  for (const term of [...first, ...orderOf(body["order"], plan, sent)]) {
     if (!sort.has(term.column)) sort.set(term.column, term);
   }
-  return [...sort.values()];
+  return orderedBy([...sort.values()], plan);
 }
 
 /** `[{column: index, dir}]`; the index is one of `columns` where these were sent, else a position in the source. */

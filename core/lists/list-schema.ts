@@ -32,8 +32,12 @@ export function sortTermsSchema(
 /** `search_value` and `search_by`. */
 export const searchSchemas = (columns: Columns): Record<string, JsonSchema> => ({
   search_value: orNull(patternSchema),
-  search_by: { enum: [...new Set(["all", ...columns.keys()]), null], default: "all" },
+  search_by: { enum: [...new Set(["all", ...namesOfTexts(columns)]), null], default: "all" },
 });
+
+/** Names of the columns that can be searched one by one. */
+export const namesOfTexts = (columns: Columns): string[] =>
+  [...columns].flatMap(([name, { type }]) => (columnTypes[type].hasMembers ? [] : [name]));
 
 export const perPageSchema: JsonSchema = {
   type: "integer",

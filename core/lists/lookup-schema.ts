@@ -7,11 +7,13 @@ import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { onlyPage } from "./order.ts";
 import { shownMembers } from "./shown-schema.ts";
 import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
-export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
+export function lookupQuerySchema(plan: LookupPlan): JsonSchema {
+  const { columns } = plan;
   const search: JsonSchema = { type: "string", maxLength: limits.lookupSearchLengthMax };
   return closedObject({
     search: { ...search, default: "" },
@@ -19,7 +21,7 @@ export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
     term: { ...search, description: "Another name of search." },
     where: queryWhereSchema(columns),
     ids: { type: "string", description: "Ids with commas between them." },
-    page: pageSchema,
+    page: pageOf(plan),
     limit: limitSchema,
     _type: {},
     _: {},
@@ -48,7 +50,8 @@ function queryWhereSchema(columns: Columns): JsonSchema {
 }
 
 /** The body of a whole or filtered list. */
-export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
+export function lookupBodySchema(plan: LookupPlan): JsonSchema {
+  const { columns, id } = plan;
   const where = whereSchema(columns);
   const value = comparedSchema(id) ?? {};
   const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
@@ -59,11 +62,14 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
     sort_columns: sortSchema(columns),
     ids: columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list,
     selected_tag: {},
-    page: pageSchema,
+    page: pageOf(plan),
     limit: limitSchema,
     _type: {},
   });
 }
+
+const pageOf = (plan: LookupPlan): JsonSchema =>
+  onlyPage(plan) === null ? pageSchema : { const: 1 };
 
 /** `method` GET: the answer repeats the search. */
 export function lookupAnswerSchema(

@@ -98,6 +98,9 @@ function conditionSchema(columns: Columns): JsonSchema {
       ...(operand === "none" ? [] : ["value"]),
     ]);
   const all = nameSchema(columns.values());
+  const texts = nameSchema(
+    [...columns.values()].filter(({ type }) => !columnTypes[type].hasMembers),
+  );
   const compared = alike(columns).flatMap(({ key, value }) => {
     if (value === null) return [of(key, "any", { type: "null" })];
     const values = { type: "array", items: orNull(value), maxItems: limits.inValuesMax } as const;
@@ -109,7 +112,7 @@ function conditionSchema(columns: Columns): JsonSchema {
       of(key, "list", values),
     ];
   });
-  return anyOf([...compared, of(all, "pattern", patternSchema), of(all, "none", {})]);
+  return anyOf([...compared, of(texts, "pattern", patternSchema), of(all, "none", {})]);
 }
 
 /** The same tree over names that the request gives itself. */

@@ -87,19 +87,25 @@ export interface Cascade {
   readonly key: Column | null;
 }
 
-/** What a writing action needs; present only for an entity with a table and a single-column key. */
-export interface WritePlan {
+/** What create needs. */
+export interface InsertPlan {
   readonly table: Table;
-  readonly key: Column;
+  /** Null: the table has no key. */
+  readonly key: Column | null;
   /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
   readonly shown: Columns;
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
   readonly audit: AuditColumns;
-  /** One for each table of details that goes with its header; empty = none. */
-  readonly cascades: readonly Cascade[];
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
+}
+
+/** What the other writing actions need; present only for an entity with a table and a single-column key. */
+export interface WritePlan extends InsertPlan {
+  readonly key: Column;
+  /** One for each table of details that goes with its header; empty = none. */
+  readonly cascades: readonly Cascade[];
 }
 
 /** What the reading actions need. */
@@ -107,8 +113,8 @@ export interface ReadPlan {
   readonly source: Source;
   /** Columns that a request may name and that answers show, in order. */
   readonly columns: Columns;
-  /** The primary key, when the source has it: the last sort column, so that every list has one order. */
-  readonly key: Column | null;
+  /** The columns of the key, when the source has them all; empty = none: `core/lists/order.ts` ends every order with them. */
+  readonly key: readonly Column[];
   /** What the operator adds to every read; a request can only narrow it. */
   readonly scope: Condition | null;
   /** Versions in the cache that a write under the source raises, as `dependenciesOf` in `core/cache/cache.ts` names them. */
@@ -130,6 +136,8 @@ export interface LookupPlan {
   readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
   /** What the operator adds to every lookup. */
   readonly scope: Condition | null;
   /** As of the ReadPlan. */
@@ -159,8 +167,8 @@ export interface GridPlan {
   readonly showsErrorsInline: boolean;
   /** As of the ReadPlan. */
   readonly dependsOn: readonly string[];
-  /** The primary key, when the source has it: the last sort column. */
-  readonly key: Column | null;
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
 }
 
 /** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
@@ -187,8 +195,8 @@ export interface ExportPlan {
   readonly exported: readonly ExportColumn[];
   /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
   readonly csvFormulas: "escape" | "keep";
-  /** The primary key, when the source has it: the last sort column. */
-  readonly key: Column | null;
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
   /** What the operator adds to every export. */
   readonly scope: Condition | null;
 }
@@ -340,6 +348,8 @@ export interface Entity {
   readonly settings: RequestSettings;
   readonly read: ReadPlan | null;
   readonly write: WritePlan | null;
+  /** `write` itself where there is one. */
+  readonly insert: InsertPlan | null;
   readonly rules: Rules;
   readonly adjust: AdjustPlan | null;
   readonly lookup: LookupPlan | null;

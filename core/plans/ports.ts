@@ -75,6 +75,8 @@ export interface Catalog {
   parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
   /** Whether the database computes the formula with every digit, whatever values its columns hold. */
   computes(calculation: Computation): boolean;
+  /** Whether an INSERT answers the row that it stored, without a key to read it back by. */
+  readonly answersStoredRows: boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
 }

@@ -102,7 +102,8 @@ export type Assignment =
 export interface Insert {
   readonly kind: "insert";
   readonly table: Table;
-  readonly key: Column;
+  /** Null: the table has none, and only an engine that answers what it stored takes the statement. */
+  readonly key: Column | null;
   /** The columns that the rows give, in their order; the database fills the others. */
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Scalar[])[];

@@ -248,6 +248,7 @@ function likeCondition(
   negated: boolean,
   ignoreCase: boolean,
 ): Condition {
+  mustHaveText(column);
   return {
     kind: "like",
     column,
@@ -255,6 +256,12 @@ function likeCondition(
     negated,
     ignoreCase,
   };
+}
+
+/** Rejects a column whose values hold others: a pattern or a search would find nothing there. */
+export function mustHaveText({ name, type }: Column): void {
+  if (columnTypes[type].hasMembers)
+    throw invalidParameter(`Column "${name}" cannot be searched, as its values are no texts`);
 }
 
 /** A text to search for: a string, or a number as its digits. `subject` begins the message. */

@@ -4,7 +4,7 @@
  */
 
 /** What `readTime` looks for. */
-export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.0+)?)?$/;
+export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?$/;
 /** What `readTimestamp` looks for. */
 export const timestampText =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
@@ -47,12 +47,14 @@ export function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
 }
 
-/** `HH:mm:ss` of a time of day with or without seconds; null when it is none. A fraction must be zero. */
+/** `HH:mm:ss` of a time of day with or without seconds, and its fraction without zeros at the end; null when it is none. */
 export function readTime(text: string): string | null {
   const match = timeText.exec(text);
   if (!match) return null;
-  const [, hour, minute, second = "00"] = match;
-  return isTimeOfDay(hour!, minute!, second) ? `${hour}:${minute}:${second}` : null;
+  const [, hour, minute, second = "00", fraction = ""] = match;
+  if (!isTimeOfDay(hour!, minute!, second)) return null;
+  const shown = fraction.replace(/0+$/, "");
+  return `${hour}:${minute}:${second}${shown === "" ? "" : `.${shown}`}`;
 }
 
 /** An instant: `iso` is UTC with milliseconds; `fraction` holds the digits of the second's fraction that were given. */
@@ -90,6 +92,20 @@ export function readTimestamp(text: string): Instant | null {
   const shifted = new Date(Date.parse(iso) + (sign === "+" ? -offsetMs : offsetMs));
   const year = shifted.getUTCFullYear();
   return year < 1 || year > 9999 ? null : { iso: shifted.toISOString(), fraction };
+}
+
+/** What is wrong with so many digits of a second's fraction where `max` are kept; null when nothing is. Zeros at the end do not count. */
+export function fractionFault(fraction: string, max: number): string | null {
+  if (fraction.replace(/0+$/, "").length <= max) return null;
+  return max === 0
+    ? "must be a whole second"
+    : `must have at most ${max} fractional digits in the seconds`;
+}
+
+/** The instant with its milliseconds, and up to three digits behind them where these are not zero. */
+export function finestIso({ iso, fraction }: Instant): string {
+  const finer = fraction.slice(3, 6).replace(/0+$/, "");
+  return finer === "" ? iso : `${iso.slice(0, -1)}${finer}Z`;
 }
 
 /** A text that sorts by time: ISO 8601 UTC for dates and timestamps, `HH:mm:ss` for times of day; null for all else. */

@@ -41,6 +41,7 @@ export const otherType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: true,
+  hasMembers: false,
   wordsOf: null,
   findsRows: true,
 

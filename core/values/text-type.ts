@@ -27,7 +27,7 @@ export const textType: TypeDefinition = {
   strict: {
     jsonType: "string",
     holds: (value) => typeof value === "string",
-    expected: "a text",
+    expected: "text",
   },
   bounds: "number",
   fromOther: textOfOther,
@@ -45,6 +45,7 @@ export const textType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  hasMembers: false,
   wordsOf: null,
   findsRows: true,
 

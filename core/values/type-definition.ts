@@ -101,6 +101,8 @@ export interface TypeDefinition {
   readonly isJoined: boolean;
   /** Its values have a text: to be searched in, and to be the label of a lookup. */
   readonly hasText: boolean;
+  /** Its values hold others: patterns and searches are refused. */
+  readonly hasMembers: boolean;
   /** Where values have no text: the words, in lower case, by which a grid's searches find each value; null = they are not found. */
   readonly wordsOf: ReadonlyMap<Scalar, readonly string[]> | null;
   /** An import can find rows by it. */

@@ -701,6 +701,37 @@ const plans: readonly Case[] = [
     "delete",
   ],
   [
+    "a named key that is not unique",
+    { action: { update: true, create: true }, tableName: "products", primaryKey: "name" },
+    "primaryKey",
+    "name, which the database does not keep unique",
+    "create, update (unique and NOT NULL in the database)",
+  ],
+  [
+    "a named key that may be null",
+    { action: { create: true }, tableName: "coupons", primaryKey: "alias" },
+    "primaryKey",
+    "alias, which may be null",
+    "create (unique and NOT NULL in the database)",
+  ],
+  [
+    "writing to a table without a key",
+    {
+      action: { read: true, create: true, update: true, delete: true, import: true },
+      tableName: "coupons",
+    },
+    "tableName",
+    "the table coupons, which has no key",
+    "for update, delete",
+  ],
+  [
+    "locks on a table without a key",
+    { action: { read: true, lock: true }, tableName: "coupons" },
+    "tableName",
+    "which has no key",
+    "for lock",
+  ],
+  [
     "half of a composite key",
     { action: { update: true }, tableName: "members", primaryKey: "user_id" },
     "primaryKey",

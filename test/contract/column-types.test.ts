@@ -85,7 +85,8 @@ describe.each(types)("%s", (type) => {
     const isThere = { key: field, operator: "IS NOT NULL" };
     checkAble(await read(isThere, { sort_columns: [{ column: field }] }), can.isSorted);
     const alike = await read({ key: field, operator: "LIKE", value: `${String(taken.shown)}%` });
-    expect(records(alike)).toHaveLength(can.hasText ? 1 : 0);
+    checkAble(alike, !can.hasMembers);
+    if (!can.hasMembers) expect(records(alike)).toHaveLength(can.hasText ? 1 : 0);
   });
 
   test("aggregate groups, compares and adds as the type says", async () => {

@@ -715,7 +715,13 @@ describe("the catalog", () => {
       { name: "PRIMARY", columns: ["id", "order"] },
     ]);
     expect(table.foreignKeys).toEqual([
-      { name: "link_fk", columns: ["link"], referencedTable: "odd `name" },
+      {
+        name: "link_fk",
+        columns: ["link"],
+        referencedTable: "odd `name",
+        referencedIdentity: expect.stringMatching(/\.odd `name$/),
+        referencedColumns: ["id"],
+      },
     ]);
   });
 

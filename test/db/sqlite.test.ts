@@ -353,7 +353,7 @@ describe("the catalog", () => {
     ["native character(70)", { type: "text", lengthMax: 70 }],
     ["CLOB", { type: "text", lengthMax: null }],
     ["DATETIME(0)", { type: "timestamp", fractionDigits: 0 }],
-    ["timestamp", { type: "timestamp", fractionDigits: 3 }],
+    ["timestamp", { type: "timestamp", fractionDigits: 6 }],
     ["bool", { type: "boolean" }],
     ["JSONB", { type: "json" }],
     ["blob", { type: "bytes" }],

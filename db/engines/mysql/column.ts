@@ -43,10 +43,16 @@ export function columnOf(facts: ColumnFacts): Column {
     isSingle: kind === "float",
     isLoose: type === "text",
     ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
-    range: type === "integer" ? rangeOf(kind, size, native.includes("unsigned")) : null,
+    range:
+      type === "integer"
+        ? rangeOf(kind, size, native.includes("unsigned"))
+        : kind === "json"
+          ? jsonRange
+          : null,
     precision: type === "decimal" ? size : null,
     scale: type === "decimal" ? (scale ?? 0) : null,
-    fractionDigits: type === "timestamp" ? Math.min(size ?? 0, 3) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? (size ?? 0) : 0,
+    ...(type === "time" && { isDuration: true }),
     span:
       kind === "timestamp"
         ? { first: "1970-01-01T00:00:01.000Z", last: facts.timestampLast }
@@ -109,6 +115,9 @@ export const geometries: ReadonlySet<string> = new Set([
   "geometrycollection",
   "geomcollection",
 ]);
+
+/** Whole numbers that JSON of MySQL keeps with all digits; MariaDB keeps its text as it is. */
+const jsonRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
 
 /** Bits of an integer, by its type. */
 const integerBits: ReadonlyMap<string, bigint> = new Map([

@@ -87,15 +87,18 @@ export const valueForms: ValueForms = {
   timestamp: {
     ...plain,
     // The server refuses ISO 8601's `T` and `Z`.
-    bind: (_column, value) => String(value).slice(0, 23).replace("T", " "),
+    bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),
     decoder: () => (raw) => showTimestamp(raw as string),
     textOf: (_column, name) =>
-      sql`concat(left(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')`,
+      sql`concat(regexp_replace(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), '0{1,3}$', ''), 'Z')`,
   },
   time: {
     ...plain,
     decoder: () => (raw) => showTime(raw as string),
-    textOf: (_column, name) => sql`substring_index(cast(${name} as char), '.', 1)`,
+    textOf: (column, name) =>
+      column.fractionDigits === 0
+        ? castToText(column, name)
+        : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
   uuid: plain,
   json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },

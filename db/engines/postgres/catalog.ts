@@ -134,7 +134,6 @@ const builtIn: ReadonlyMap<number, string> = new Map([
   [1083, "time without time zone"],
   [1114, "timestamp without time zone"],
   [1184, "timestamp with time zone"],
-  [1266, "time with time zone"],
   [1700, "numeric"],
   [3802, "jsonb"],
 ]);
@@ -174,7 +173,7 @@ function columnOf(row: ColumnRow): Column {
     native,
     nullable: !row.required,
     hasDefault: row.has_default,
-    generated: row.computed ? "computed" : row.identity ? "identity" : "none",
+    generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
     lengthMax: isLengthed && typmod >= 0 ? typmod - 4 : null,
     bytesMax: native === "name" ? 63 : null,
     fixedLength: native === "bpchar",
@@ -183,13 +182,17 @@ function columnOf(row: ColumnRow): Column {
     precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
     // Eleven bits with sign: a scale may be negative.
     scale: isNumeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : null,
-    fractionDigits: type === "timestamp" ? (typmod < 0 ? 3 : Math.min(typmod, 3)) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
     span: null,
     labels: row.labels === null ? null : names(row.labels),
     ...(row.loose && { isLooselyCollated: true }),
     ...((row.loose || isCitext(native)) && { isLoose: true }),
   };
 }
+
+/** Rows within rows, and what the server alone makes of texts. */
+const isShownOnly = ({ category, native }: ColumnRow): boolean =>
+  category === "C" || native === "tsvector";
 
 function typeOf({ category, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
@@ -217,7 +220,6 @@ const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>
   ["timestamp without time zone", "timestamp"],
   ["timestamp with time zone", "timestamp"],
   ["time without time zone", "time"],
-  ["time with time zone", "time"],
   ["uuid", "uuid"],
   ["json", "json"],
   ["jsonb", "json"],

@@ -29,8 +29,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
+    exact: (_column, name) => sql`(${name}::text collate "C")`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
-    exactText: (text) => sql`${text}::text collate "C"`,
     like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
       const byBytes = needsCollation(column) ? '"C"' : null;
       const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
@@ -124,7 +124,7 @@ const averageGuardDigits = 14;
 function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
-  const unitMs = 10 ** (3 - column.fractionDigits);
+  const unitMs = 10 ** (3 - Math.min(column.fractionDigits, 3));
   const latest = after ? sql`greatest(${name}, ${after})` : name;
   // Cut to milliseconds, as answers show it: an ETag made of the answer must equal the stored value.
   const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;

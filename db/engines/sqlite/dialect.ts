@@ -24,8 +24,8 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,
     ...valuesOf(createValueForms(forms), decimals),
+    exact: (_column, term) => sql`(${term} collate binary)`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
-    exactText: (text) => sql`${text} collate binary`,
     like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
       return ascii || !ignoreCase
