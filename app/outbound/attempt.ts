@@ -1,4 +1,4 @@
-/** One try of a call that nobody waits for, and what its outcome means. */
+/** One try of a call that are not waited for, and what its outcome means. */
 import type { HookFailure } from "../../core/workflow/hook-queue.ts";
 import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
 

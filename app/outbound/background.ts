@@ -1,7 +1,8 @@
 /**
- * Makes the calls that nobody waits for, in this process alone: core's `Background`. A call that fails is tried again, a little later
- * each time; what is still waiting when the process ends is lost, and the log says so. For what no queue takes: `app/start/open-hooks.ts` makes
- * one per project, and the edge, which has no queue for hooks, one per request.
+ * Makes the calls that are not waited for, in this process alone: core's `Background`. A call that fails is tried
+ * again, a little later each time; what is still waiting when the process ends is lost, and the log says so. For what
+ * no queue takes: `app/start/open-hooks.ts` makes one per project, and the edge, which has no queue for hooks, one per
+ * request.
  */
 import { isGivenUp } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";

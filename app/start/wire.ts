@@ -188,8 +188,8 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
-  const tell = (notice: string) => void notices.push(notice);
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
+  const addNotice = (notice: string) => void notices.push(notice);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, addNotice)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => look.faults)],
@@ -269,7 +269,7 @@ const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${docum
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
   log: Logger,
-  tell?: (message: string) => void,
+  addNotice?: (message: string) => void,
 ): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -280,9 +280,9 @@ async function compileOnce(
     return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
   for (const notice of look.notices)
-    if (tell) tell(notice);
+    if (addNotice) addNotice(notice);
     else log.warn({ project: config.name }, notice);
-  for (const remark of look.remarks) tell?.(remark);
+  for (const remark of look.remarks) addNotice?.(remark);
   project.routes = look.routes;
   return { faults: [], trouble: null };
 }

@@ -78,7 +78,7 @@ export function createMemoryLocks({
         if (!lock) further.push(name);
       }
       makeRoom(further.length, share);
-      // From the clock, so that a process that starts anew goes on above what it granted before.
+      // From the clock, so that a restarted process continues above the fences that it granted before.
       lastFence = Math.max(lastFence + 1, Date.now() * 1_000);
       const acquiredAtMs = Date.now();
       const endsAtMs = performance.now() + ttlMs;

@@ -130,7 +130,7 @@ async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, h
 /** Rejects (400) a status that is missing, is not text, or is refused by the column or its rule. */
 function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, unknown>): Wanted {
   const { fields, status: column } = workflow;
-  const sent = textOf(data, "status");
+  const sent = optionalText(data, "status");
   if (sent === null || sent === "") throw invalidPayload("The status is required");
   const { values, errors } = call.entity.rules.check({ [column.name]: sent }, "update", fields);
   if (errors) throw validationFailed(errors);
@@ -138,12 +138,12 @@ function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, 
   return {
     status: String(value),
     value,
-    remarks: textOf(data, "remarks"),
-    updatedBy: call.caller.kind === "nobody" ? textOf(data, "updated_by") : call.caller.id,
+    remarks: optionalText(data, "remarks"),
+    updatedBy: call.caller.kind === "nobody" ? optionalText(data, "updated_by") : call.caller.id,
   };
 }
 
-function textOf(data: Record<string, unknown>, name: string): string | null {
+function optionalText(data: Record<string, unknown>, name: string): string | null {
   const value = Object.hasOwn(data, name) ? (data[name] ?? null) : null;
   if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be text`);
   return value;

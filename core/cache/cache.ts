@@ -98,12 +98,12 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
   const underWay = new Map<string, Promise<string>>();
 
   /** Null: the store is unreachable, or a version is still to be raised. */
-  async function look(
+  async function readKept(
     names: readonly string[],
     key: string,
   ): Promise<{ stamp: string; kept: string | null } | null> {
     if (!(await raising.isSettled())) return null;
-    const found = await store.tried(async () => {
+    const found = await store.ifReachable(async () => {
       // One call after the other: a write that a paused server had not processed at the first call is processed before
       // the second.
       const kept = await rawStore.get(key);
@@ -153,7 +153,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
             if (!enabled || database === null) return JSON.stringify(await work());
             const question = `${definitionOf(entity)} ${JSON.stringify([scope, parameters])}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
-            const found = await look([...dependsOn.map(versionName), everyDatabase], key);
+            const found = await readKept([...dependsOn.map(versionName), everyDatabase], key);
             if (found === null) return JSON.stringify(await work());
             const { stamp, kept } = found;
             if (kept?.startsWith(`${stamp}\n`)) return kept.slice(stamp.length + 1);
@@ -174,8 +174,8 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
 }
 
 interface Rests {
-  /** The result of `look`; undefined when the store is unreachable. It is then not asked again for a moment. */
-  tried<Value>(look: () => Promise<Value>): Promise<Value | undefined>;
+  /** The result of `ask`; undefined when the store is unreachable. It is then not asked again for a moment. */
+  ifReachable<Value>(ask: () => Promise<Value>): Promise<Value | undefined>;
   /** Always tried, because other instances may still reach the store. False: it failed. */
   raise(names: readonly string[]): Promise<boolean>;
   isResting(): boolean;
@@ -204,10 +204,10 @@ function withRests(store: CacheStore, log: Log): Rests {
 
   return {
     isResting,
-    async tried(look) {
+    async ifReachable(ask) {
       if (isResting()) return undefined;
       try {
-        const value = await look();
+        const value = await ask();
         succeeded();
         return value;
       } catch (error) {

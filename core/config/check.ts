@@ -1,6 +1,6 @@
 /**
- * Holds a normalised value against a Zod schema and says in plain words what does not fit, with "did you mean" for
- * properties and choices.
+ * Checks a normalised value against a Zod schema and describes what does not match, with "did you mean" for properties
+ * and choices.
  */
 import type { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
@@ -9,7 +9,7 @@ import type { Fault, Path } from "./faults.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** The value with its defaults, or everything that is wrong with it. */
+/** The value with its defaults, or all its faults. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   document: Document,
@@ -44,7 +44,7 @@ export function checkShape<Schema extends z.ZodType>(
     return { ...fault, unknownProperty: key };
   }
 
-  /** The branch that the author had in mind is the one whose kind fits; without one, all kinds are named. */
+  /** The author probably meant the branch whose kind of value matches. Without one, all kinds are named. */
   function explainUnion(branches: readonly Issue[][], path: Path): Fault[] {
     const ofKind = branches.filter(
       (issues) => !issues.some((issue) => issue.path.length === 0 && isOfKind(issue)),
@@ -94,7 +94,7 @@ function expectation(issue: Issue): string {
   }
 }
 
-/** The values that would have been right; for a list of forms, those of the property that chooses among them. */
+/** The allowed values; for alternative forms of an object, those of the property that chooses the form. */
 function choicesOf(issue: Issue): string[] {
   if (issue.code === "invalid_value") return issue.values.map(String);
   return issue.code === "invalid_union" && "options" in issue
@@ -102,7 +102,7 @@ function choicesOf(issue: Issue): string[] {
     : [];
 }
 
-/** The names that a strict object at this path knows; a schema without one there has none. */
+/** The property names of the strict object at this path; empty when there is none. */
 function propertiesAt(schema: unknown, path: Path): string[] {
   const def = (schema as z.core.$ZodType)._zod.def as unknown as Record<string, unknown> & {
     type: string;

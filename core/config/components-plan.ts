@@ -1,6 +1,6 @@
 /**
- * The handlers that `components` names, found in their files: event to functions, in order. A file is imported once, by
- * the function that the runtime hands in, so that core needs to know of no files.
+ * Resolves the handlers in `components`: a list of functions per event, in order. Each file is imported once, by a
+ * function that the runtime provides, so that core does not access files.
  */
 import { actions } from "../actions.ts";
 import type { Table } from "../values/column.ts";
@@ -15,7 +15,7 @@ import type { Survey } from "./survey.ts";
  */
 export type ImportComponent = (path: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The handlers of each event; whatever cannot be called is a fault. */
+/** The handlers of each event; a reference that is not a function is a fault. */
 export async function handlersOf(
   survey: Survey,
   table: Table | null,
@@ -81,7 +81,10 @@ async function handlerOf(
 /** The files that may hold handlers, by their path inside the project's folder. */
 const componentFile = /^components\/.+\.(?:ts|mts|js|mjs)$/;
 
-/** An event that never comes says that something is missing; a table that cannot roll back makes a refusal a lie. */
+/**
+ * Notes events that never occur. On a table without transactions a handler could not refuse a write, so that is a
+ * fault.
+ */
 function checkUse(survey: Survey, event: EventName, table: Table | null): void {
   const write = event.replace(/^on(Before|After)/, "");
   const names = actions.filter(({ events }) => events.includes(event)).map(({ name }) => name);

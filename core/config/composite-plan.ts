@@ -1,7 +1,7 @@
 /**
- * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. The two places of a
- * detailQuery or a calculation (beside masterDetail, or inside of it where there are several kinds of details) become
- * one here. Names are checked whether or not a composite action is on.
+ * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. detailQuery and
+ * calculation may be next to masterDetail, or inside it when there are several detail tables; both places are handled
+ * here. Names are checked even when no composite action is switched on.
  */
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../plans/entity.ts";
@@ -17,24 +17,24 @@ import type { Payload } from "./schema.ts";
 import { namesOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** What composites and cascades know of the header. */
+/** What composites and cascades need of the header. */
 export interface Header {
   readonly table: Table | null;
   readonly key: Column | null;
-  /** Whether what the endpoint reads has the key, by which details are found. */
+  /** Whether the source that the endpoint reads contains the key, by which details are found. */
   readonly isKeyRead: boolean;
   readonly audit: AuditColumns;
-  /** As of the WritePlan. */
+  /** See `WritePlan`. */
   readonly writable: Columns;
 }
 
 export interface Composite {
-  /** Null where there are no details, or where something of them is at fault. */
+  /** Null when there are no details, or when they have a fault. */
   readonly plan: CompositePlan | null;
   readonly cascades: readonly Cascade[];
 }
 
-/** One kind of details as the configuration has it, each part with its place. */
+/** The configuration of one detail table, each part with its path. */
 interface Setting {
   readonly config: Extract<NonNullable<Payload["masterDetail"]>, readonly unknown[]>[number];
   readonly path: Path;
@@ -195,7 +195,7 @@ function planOf(
   };
 }
 
-/** The rules of the details, those of requiredFields among them. */
+/** The rules of the details, including those of requiredFields. */
 function rulesOf(survey: Survey, { config, path }: Setting, table: Table): FieldRule[] {
   const { fieldValidation, requiredFields } = config.detailConfig;
   const at = [...path, "detailConfig"];
@@ -236,7 +236,10 @@ function keyOf(
   return null;
 }
 
-/** The audit columns of the details have the names that those of the header have; what does not fit is a column like others. */
+/**
+ * The audit columns of the details have the same names as those of the header; a column that does not fit is treated as
+ * a normal column.
+ */
 function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names } = payload;
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
@@ -251,7 +254,7 @@ function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
   };
 }
 
-/** Details are written in a transaction that must be able to undo all of them. */
+/** Details are written in a transaction, so their table must support rollback. */
 function checkTable(
   survey: Survey,
   { config, path }: Setting,
@@ -273,7 +276,7 @@ function checkTable(
   }
 }
 
-/** The member that holds the details must not be taken for a field, or for other details. */
+/** The member that contains the details must not have the name of a field or of other details. */
 function checkNames(
   survey: Survey,
   settings: readonly Setting[],

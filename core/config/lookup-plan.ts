@@ -1,4 +1,4 @@
-/** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. */
+/** The plan of lookup: `fieldNameLookup`, or the key and the second field. */
 import { type Column, type Columns, derivedColumn } from "../values/column.ts";
 import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
 import { columnTypes } from "../values/column-types.ts";
@@ -6,7 +6,7 @@ import { type Reading, scopeOf } from "./plans.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** Null where the entity has nothing to look up; what the configuration asks for and cannot have is a fault. */
+/** Null when the entity has nothing to look up. A configured lookup that is not possible is a fault. */
 export function lookupOf(
   survey: Survey,
   reading: Reading,

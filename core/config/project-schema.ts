@@ -1,6 +1,6 @@
 /**
- * What a project.json may say, with its defaults. The descriptions become the texts that editors show, through the JSON
- * Schema that `npm run schemas` writes from here.
+ * The properties of project.json, with their defaults. The descriptions become the texts that editors show, through the
+ * JSON Schema that `npm run schemas` writes from here.
  */
 import { z } from "zod";
 

@@ -1,7 +1,7 @@
 /**
- * From the texts of a configuration folder to checked projects, without a look at any database. Start here: this is the
- * first half of loading, `compile.ts` the second. Whatever is wrong is collected; a file with a fault is left out of the
- * result, so that the others can still be compiled and their faults shown in the same run.
+ * Turns the files of a configuration folder into checked projects, without access to a database. Start here: this is
+ * the first half of loading, `compile-project.ts` the second. All faults are collected. A file with a fault is left out
+ * of the result, so that the others can still be compiled and their faults shown in the same run.
  */
 import { checkShape } from "./check.ts";
 import { normaliseEndpoint } from "./compat.ts";

@@ -1,6 +1,6 @@
 /**
- * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
- * finds what it needs.
+ * Checks an entity before it is served: the columns that its lists name exist, and each action that is switched on has
+ * what it needs.
  */
 import type { Requirement } from "../calls/action.ts";
 import { switchedOn } from "../actions.ts";
@@ -12,7 +12,10 @@ import { namesOneRow, isUnique, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** Lists of columns that must exist. `grid` is the datatablesQuery, which may give further ones, as may `exported`, the exportQuery. */
+/**
+ * Checks that the columns in lists exist. `grid` is the datatablesQuery and `exported` the exportQuery, which may have
+ * further columns.
+ */
 export function checkNames(
   survey: Survey,
   {
@@ -36,7 +39,7 @@ export function checkNames(
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }
-  // What a refused source would have given is not known, so nothing can be said of names.
+  // The columns of a refused source are not known, so names cannot be checked.
   if (!own || grid === null || exported === null) return;
   const inUse: Columns = new Map([
     ...(grid?.columns ?? []),
@@ -86,7 +89,7 @@ export function checkActions(
   const named = keyed.length > 0 ? keyed : needing("locks");
   if (found?.kind === "table" && keys.name === null && keys.ofLists.length === 0)
     checkKeyless(survey, found, named.join(", "));
-  // An exportQuery is a source of its own.
+  // An exportQuery is a separate source.
   const reads =
     payload.exportQuery === undefined ? needing("source", "exportSource") : needing("source");
   const hasSource = (payload.viewName ?? payload.viewQuery ?? payload.tableName) !== undefined;
@@ -162,7 +165,7 @@ function checkKeyless(survey: Survey, { name }: Table, who: string): void {
     });
 }
 
-/** Storage without transactions would leave half of the rows behind. */
+/** Storage without transactions could keep half of the rows. */
 function checkTransactions(survey: Survey, names: readonly string[], table: Table | null): void {
   if (!table || table.transactional) return;
   const expected = "a table whose storage has transactions";

@@ -1,6 +1,6 @@
 /**
- * The settings that no plan of this version carries. Those that would protect something are refused, because running
- * without them would be unsafe and silent.
+ * Settings that this version does not implement. Those for protection are refused, because ignoring them silently would
+ * be unsafe.
  */
 import { faultAt } from "./document.ts";
 import type { Fault } from "./faults.ts";
@@ -10,7 +10,7 @@ import type { Survey } from "./survey.ts";
 const unavailable =
   "this setting to be removed: it is not available in this version, and ignoring it would be unsafe";
 
-/** Protection that project.json asks for and this version does not give. */
+/** Faults for protection settings in project.json that are not implemented. */
 export function unsafeProjectSettings({ document, rateLimit }: ProjectConfig): Fault[] {
   const isAsked: readonly (readonly [boolean, readonly string[]])[] = [
     [Object.keys(rateLimit ?? {}).length > 0, ["rateLimit"]],

@@ -26,7 +26,7 @@ import { mayHold } from "../query/where.ts";
 /** What create-composite and update-composite need. */
 export interface CompositeNeeds extends RecordPlan {
   readonly composite: CompositePlan;
-  /** The header's key alone: it has rules of its own, and is checked apart. */
+  /** Only the key of the header, which has its own rules and is checked separately. */
   readonly keyColumns: Columns;
 }
 

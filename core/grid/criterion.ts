@@ -110,7 +110,7 @@ const isFilled = (column: Column): Condition => {
 const hasEmptyText = ({ type, labels }: Column): boolean =>
   columnTypes[type].isText && labels === null;
 
-/** A condition in the words of read's `where`, which turns the value into the column's type. */
+/** A condition in the terms of read's `where`, which turns the value into the column's type. */
 function inWhere(column: Column, operator: string, value: unknown): Condition {
   const where = { conditions: [{ key: column.name, operator, value }] };
   return asPayload(() => parseWhere(where, new Map([[column.name, column]])))!;

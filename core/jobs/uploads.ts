@@ -35,7 +35,7 @@ export async function describeUpload(
   await files.write(descriptionKey(project, id), [new TextEncoder().encode(text)]);
 }
 
-/** `id` as the client sent it. Rejects with `notFound`, alike for one that is unknown, expired or somebody else's. */
+/** `id` as the client sent it. Rejects with `notFound`, alike for one that is unknown, expired or another client's. */
 export async function findUpload(
   { files, fileTtlSeconds }: ProjectJobs,
   { project, owner, id }: { project: string; owner: Owner; id: string },

@@ -73,7 +73,7 @@ export function fractionOf(term: Term): Fraction {
   }
 }
 
-/** Digits behind the point that a result has in the column; null = as many as it takes. */
+/** digits after the decimal point that a result has in the column; null = as many as it takes. */
 export function scaleOfResult(target: FormulaTarget, { denominator }: Fraction): number | null {
   return scaleOf(target) ?? (denominator === null ? null : limits.quotientDigitsMax);
 }

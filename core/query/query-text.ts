@@ -10,7 +10,7 @@ export type QueryText =
 
 /**
  * Engines differ on whether a backslash escapes a quote, so both readings are tried: the text is at fault only when
- * both find fault, and the database has the last word.
+ * both find fault, and the database decides.
  */
 export function singleStatement(sql: string): QueryText {
   const plain = read(sql, false);

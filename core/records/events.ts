@@ -34,8 +34,9 @@ export const hasHandlers = ({ handlers }: Handled["entity"], ...events: EventNam
   handlers.size > 0 && events.some((event) => handlers.has(event));
 
 /**
- * The data as the handlers leave it: a copy of its own, plain JSON values (and `ExactNumber`s). Without handlers, the data itself.
- * Rejects with 422 when a handler refuses, with 503 when the database is out of reach, and with 500 when it fails otherwise.
+ * The data as the handlers leave it: a copy of its own, plain JSON values (and `ExactNumber`s). Without handlers, the
+ * data itself. Rejects with 422 when a handler refuses, with 503 when the database is unreachable, and with 500 when it
+ * fails otherwise.
  */
 export async function runBefore(
   call: Handled,

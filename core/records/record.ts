@@ -88,7 +88,7 @@ export interface InsertingPlan {
 
 /** What create and import need of an entity to make a record. */
 export interface CreatePlan extends InsertingPlan {
-  /** The key alone: it has rules of its own, and is checked apart. Empty = the table has none. */
+  /** Only the key, which has its own rules and is checked separately. Empty = the table has none. */
   readonly keyColumns: Columns;
 }
 

@@ -14,6 +14,6 @@ export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
 export const isExact = ({ type }: Pick<Column, "type">): boolean =>
   columnTypes[type].arithmetic?.isExact === true;
 
-/** Digits behind the point that the column keeps; null = any number of them. */
+/** digits after the decimal point that the column keeps; null = any number of them. */
 export const scaleOf = ({ type, scale }: Pick<Column, "type" | "scale">): number | null =>
   columnTypes[type].arithmetic?.isWhole === true ? 0 : scale;

@@ -172,7 +172,7 @@ export type Source =
       readonly kind: "table";
       readonly schema: string | null;
       readonly name: string;
-      /** As of the table. */
+      /** See `Table`. */
       readonly identity?: string;
       readonly columns: Columns;
     }

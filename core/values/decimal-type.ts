@@ -102,7 +102,7 @@ function shownSchema(column: Column, decimals: Decimals): JsonSchema {
   return { ...form, ...boundsOf(rangeOf(column)) };
 }
 
-/** Digits behind the point that a format shows; of more, each value shows its own. */
+/** digits after the decimal point that a format shows; of more, each value shows its own. */
 const shownScaleMax = 4;
 
 function decimalForm({ precision, scale }: Column): CellForm {

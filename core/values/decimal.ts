@@ -71,7 +71,7 @@ export function digitsOf(decimal: string): { precision: number; scale: number } 
   return { precision: digits, scale: decimal.length - point - 1 };
 }
 
-/** Why canonical digits do not fit `precision` digits, `scale` of them behind the point; null when they do. */
+/** Why canonical digits do not fit `precision` digits, `scale` of them after the decimal point; null when they do. */
 export function digitsFault(
   decimal: string,
   precision: number | null,

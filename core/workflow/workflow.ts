@@ -108,7 +108,7 @@ export class HookRun {
     return this.labels;
   }
 
-  /** The calls that nobody waits for. */
+  /** The calls that are not waited for. */
   get later(): readonly HookCall[] {
     return this.collected;
   }

@@ -12,10 +12,10 @@ import { bareQuery } from "./source.ts";
 import { Slot, TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 
-/** A text with what it takes to run it with other values. */
+/** A printed text and what is needed to run it with other values. */
 export interface Printed {
   readonly text: string;
-  /** For each parameter of the text, the place of its value in the shape. */
+  /** For each parameter of the text, the index of its value in the shape. */
   readonly order: readonly number[];
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
@@ -23,7 +23,7 @@ export interface Printed {
 
 /** Rejects what `createCompiler` says. */
 export function print(dialect: Dialect, statement: Printable, shape: Shape): Printed {
-  // Before anything is printed: a hundred thousand values take seconds.
+  // Checked before printing, because a hundred thousand values take seconds.
   if (shape.values.length > dialect.paramsMax) throw tooManyValues();
   const emitter = new TextEmitter(dialect);
   emitStatement(statement, emitter);
@@ -36,7 +36,10 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
   return { text, order, forms: [...emitter.forms] };
 }
 
-/** The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none. Prints anew. */
+/**
+ * The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none.
+ * Prints again.
+ */
 export function columnOfParameter(
   dialect: Dialect,
   statement: Statement,

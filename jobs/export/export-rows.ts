@@ -16,7 +16,7 @@ import { readAhead } from "../job/read-ahead.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "../workbook/table-column.ts";
 
-/** What a completed export says of itself. */
+/** What a completed export declares. */
 export interface ExportResult {
   readonly file: string;
   readonly mediaType: string;

@@ -27,8 +27,8 @@ export interface OpenWorkbook {
   /** The number of the heading row, from 1. */
   readonly headingIndex: number;
   /**
-   * The rows below the headings, those without any value left out; each call reads the file anew. Rejects with `InvalidWorkbook`,
-   * maybe after some rows: only when it ends has the whole file been seen.
+   * The rows below the headings, those without any value left out; each call reads the file again. Rejects with
+   * `InvalidWorkbook`, maybe after some rows: only when it ends has the whole file been seen.
    */
   rows(): AsyncGenerator<SheetRow>;
 }

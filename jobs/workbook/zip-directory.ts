@@ -35,7 +35,7 @@ export async function readDirectory(file: FileHandle, membersMax: number): Promi
   return directory;
 }
 
-/** The name under which a part is found: in small letters, without a leading slash. */
+/** The name under which a part is found: in lower case, without a leading slash. */
 export function partName(path: string): string {
   return path.replaceAll("\\", "/").replace(/^\/+/, "").toLowerCase();
 }

@@ -111,7 +111,7 @@ async function openOver(
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
-  // The driver would begin TLS all the same, and tell only that the server then closed the connection.
+  // The driver would begin TLS anyway, and tell only that the server then closed the connection.
   if (address.needsTls && !address.openTls)
     socket.once("data", (first: Buffer) => {
       if (String(first) === "N") session.cut(tlsRefused());

@@ -26,7 +26,7 @@ export type ServerQueue<Data> = Queue<Data, string, string, Data, string, string
 /** BullMQ asks for a connection, and every backend here brings its own. */
 export const noConnection = { connection: {} };
 
-/** Rejects when the server is out of reach; nothing is left of the queue then. */
+/** Rejects when the server is unreachable; nothing is left of the queue then. */
 export async function openServerQueue<Data>(
   { backend, ready }: BullmqServer,
   name: string,
@@ -34,7 +34,7 @@ export async function openServerQueue<Data>(
   await ready();
   const options = { ...noConnection, skipMetasUpdate: true };
   const queue: ServerQueue<Data> = new Queue(name, options, backend);
-  // Whoever calls hears of it; without a listener the process would end.
+  // Callers get the error anyway; without a listener the process would end.
   queue.on("error", () => undefined);
   try {
     await queue.waitUntilReady();

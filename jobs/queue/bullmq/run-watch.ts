@@ -34,7 +34,7 @@ export function watchRun(
   let isBusy = false;
   const endRun = (reason: EndReason): void => end.abort(reason);
 
-  async function look(): Promise<void> {
+  async function reportAndCheck(): Promise<void> {
     if (isBusy) return;
     isBusy = true;
     await report()
@@ -64,12 +64,12 @@ export function watchRun(
     else if (now.data.cancelledAtMs !== undefined) endRun("cancelled");
   }
 
-  const timer = setInterval(() => void look(), limits.jobProgressPauseMs);
+  const timer = setInterval(() => void reportAndCheck(), limits.jobProgressPauseMs);
   return {
     progress(processed, total) {
       const isFirst = latest === null && processed === 0;
       latest = { processed: Math.min(Math.max(processed, processedMin), total), total };
-      if (isFirst) void look();
+      if (isFirst) void reportAndCheck();
     },
     stop: () => clearInterval(timer),
   };

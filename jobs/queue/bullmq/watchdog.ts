@@ -26,7 +26,7 @@ export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }
   let takenBefore = 0;
   let suspicions = 0;
 
-  async function look(): Promise<void> {
+  async function checkQueue(): Promise<void> {
     const before = takenBefore;
     takenBefore = taken();
     const waits = (await queue.getWaitingCount()) > 0 && !(await queue.isPaused());
@@ -35,7 +35,7 @@ export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }
   }
 
   const timer = setInterval(() => {
-    look().catch(() => {
+    checkQueue().catch(() => {
       suspicions = 0;
     });
   }, lookMs);

@@ -54,7 +54,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
       return remove(files, stored, log);
     }
     const failed = { ...stored, tries };
-    // Without it, a restart only begins to count anew.
+    // If this fails, a restart only counts the tries from zero.
     await save(files, failed).catch(() => undefined);
     tasks.addLater(failed, retryDelayMs(tries));
   }
@@ -123,7 +123,7 @@ interface ReadOptions {
   isKnown(stored: StoredCall): boolean;
 }
 
-/** What earlier processes left, the oldest first. Rejects while the files are out of reach. */
+/** What earlier processes left, the oldest first. Rejects while the files are unreachable. */
 async function readCalls(files: Files, { log, isKnown }: ReadOptions): Promise<StoredCall[]> {
   const found: StoredCall[] = [];
   for await (const { key } of files.list(folder)) {

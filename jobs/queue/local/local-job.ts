@@ -21,7 +21,10 @@ export interface LocalJob {
   readonly stored: StoredJob;
   /** Ends the run that is under way; null: none is. */
   run: AbortController | null;
-  /** Changes are written one after the other, and count once they are on the disk. Rejects when the files are out of reach. */
+  /**
+   * Changes are written one after the other, and count once they are on the disk. Rejects when the files are
+   * unreachable.
+   */
   save(change: Partial<StoredJob>): Promise<void>;
   /** Saves the end of the job. */
   complete(result: Json): Promise<void>;
@@ -73,7 +76,7 @@ export async function readStoredJob(files: Files, key: string): Promise<StoredJo
   }
 }
 
-/** Whether the error says that the files are out of reach, which may pass. */
+/** Whether the error says that the files are unreachable, which may pass. */
 export const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind === "unavailable";
 

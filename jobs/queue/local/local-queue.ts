@@ -1,7 +1,7 @@
 /**
- * core's `Queue` inside the process, for installations without Redis. Each job is a small file beside the exports, written anew whenever its
- * state changes and before anybody hears of it; a restart reads them all and goes on with those that have not ended.
- * One process at a time may use it.
+ * core's `Queue` inside the process, for installations without Redis. Each job is a small file beside the exports,
+ * written again whenever its state changes and before anybody hears of it; a restart reads them all and goes on with
+ * those that have not ended. One process at a time may use it.
  */
 import { unavailable } from "../../../core/values/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
@@ -39,7 +39,7 @@ type LocalJobs = Map<string, LocalJob>;
 const forgetEveryMs = 60_000;
 /** A job whose state the disk did not take begins again after this time. */
 const storeAgainMs = 2_000;
-/** What earlier processes left is read again after this time, when the files were out of reach. */
+/** What earlier processes left is read again after this time, when the files were unreachable. */
 const readAgainMs = 2_000;
 
 /**
@@ -127,7 +127,7 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   };
 }
 
-/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are out of reach. */
+/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are unreachable. */
 async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
   const found: LocalJob[] = [];
   for await (const { key } of files.list(jobsFolder)) {
