@@ -1,6 +1,6 @@
 /**
- * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
- * belongs to its project, endpoint and caller, and is kept as long as other files.
+ * Uploaded workbooks: their location and description. An upload exists when its description exists, which is written
+ * last. It belongs to its project, endpoint and caller, and is kept as long as other files.
  */
 import { identityOf } from "../plans/caller.ts";
 import { notFound } from "../values/errors.ts";

@@ -125,7 +125,7 @@ function uniqueCheck(
     });
     if (asked.length === 0) return;
     const keys = asked.map(({ key }) => key);
-    // Also of records that the caller may not see: nothing is told of them but that the value is taken.
+    // Includes records that the caller may not see. Only the fact that the value exists is revealed.
     const found = await findRows(past(queries, "importKeys"), search, keys);
     for (const { row, key } of asked) {
       const { one, verdict } = row;

@@ -1,6 +1,7 @@
 /**
- * Decides what is to become of each row of a file: a new record, a change of one that is there, nothing, or an error. Preview and commit
- * ask the same judge, so what the one says the other does. The preview also looks up what the database would refuse.
+ * Decides about each row of a file: a new record, a change of an existing one, nothing, or an error. Preview and commit
+ * use the same function, so a commit does what the preview said. The preview also checks what the database would
+ * refuse.
  */
 import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/callers/session.ts";
@@ -20,7 +21,7 @@ import {
   type VerdictOptions,
 } from "./row-verdict.ts";
 
-/** What rows are judged by. */
+/** The options for judging rows. */
 export interface JudgeOptions extends VerdictOptions {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;
@@ -62,7 +63,7 @@ async function learnNames(
 interface Records {
   /** Keys of those that the caller may see. */
   readonly keys: readonly Scalar[];
-  /** Whether there are only such that the caller may not see. */
+  /** Whether only records outside the caller's scope match. */
   readonly areForeign: boolean;
 }
 
@@ -91,7 +92,7 @@ async function findRecords(
   };
 }
 
-/** Keys to the rows that they stood in first; those of records too, as two texts may mean the same record. */
+/** Maps each key to the row where it first occurred; also by record, because two texts may identify the same record. */
 type SeenKeys = Map<string, number>;
 
 function verdictOf(

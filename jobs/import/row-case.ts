@@ -1,4 +1,4 @@
-/** A row of a file on its way to a verdict: what a client would have sent in its place, and what is wrong with its cells. */
+/** A row of a file while it is judged: the request body that it stands for, and the faults of its cells. */
 import type { Column } from "../../core/values/column.ts";
 import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
@@ -88,7 +88,7 @@ function readKey(one: Case, { entity, plan }: Pick<CaseOptions, "entity" | "plan
   return key.length === upsertKeys.size && !errors ? key : null;
 }
 
-/** What the rules would say of the field besides is no news. */
+/** Further rule errors of the field would only repeat it. */
 function addFault(one: Case, column: Column, message: string): void {
   addMessage(one, column, message);
   one.faulty.push(column.name);

@@ -1,5 +1,5 @@
 /**
- * What is to become of one row of a file, once it is known which record it means: its values run through the entity's rules as in create
+ * Decides about one row of a file once its record is known: its values are checked by the entity's rules as in create
  * and update.
  */
 import type { Column } from "../../core/values/column.ts";
@@ -11,7 +11,7 @@ import { fillsBeside, newKey, withFills } from "../../core/records/record.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
-/** What is to become of a row. */
+/** The decision about a row. */
 export type Verdict =
   | NewRow
   | ChangedRow

@@ -8,8 +8,8 @@ import { escaped, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 
 /**
- * Resolves when the key holds exactly these bytes. When they end with an error, that is the rejection, and nothing of them is left;
- * if the bucket cannot be told so any more, `abandoned.ts` finds the parts later.
+ * Resolves when the key contains exactly these bytes. When reading them fails, rejects with that error and removes all
+ * parts; if the bucket is unreachable then, `abandoned.ts` removes the parts later.
  */
 export async function upload(
   client: BucketClient,

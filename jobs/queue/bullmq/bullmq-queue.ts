@@ -1,6 +1,6 @@
 /**
- * core's `Queue` over BullMQ: what the service needs of it. Jobs stand in Redis or PostgreSQL, `rowgate worker` processes run them
- * (`bullmq-worker.ts`). Every call fails within a second when that server is away or silent.
+ * core's `Queue` over BullMQ, as the service uses it. Jobs are kept in Redis or PostgreSQL; `rowgate worker` processes
+ * run them (`bullmq-worker.ts`). Every call fails within a second when that server is unreachable or does not answer.
  */
 import { AppError, unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
@@ -25,7 +25,7 @@ export interface BullmqOptions {
   readonly server: BullmqServer;
   /** Service and workers with the same name share their jobs. */
   readonly queueName: string;
-  /** Jobs that ended are forgotten after this time, whatever project they are of. */
+  /** Ended jobs of all projects are deleted after this time. */
   readonly keptSecondsMax: number;
   /** Default: those of the service. */
   readonly waitingMost?: WaitingLimits;

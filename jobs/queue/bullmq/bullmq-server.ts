@@ -5,13 +5,13 @@
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 
-/** A server in use. It may come and go. */
+/** A server in use. It may become unreachable and reachable again. */
 export interface BullmqServer {
   /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
   readonly backend: BackendFactory;
-  /** Rejects while nothing may be made over the server, since it was not seen yet or is away: what BullMQ makes then would never work. */
+  /** Rejects while the server is unreachable. BullMQ objects that are created then would never work. */
   ready(): Promise<void>;
-  /** False once the server said that it may throw jobs away. */
+  /** False once the server reported that it may evict jobs. */
   keepsJobs(): boolean;
   /** After what was made over it is closed. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Redis as the server of the jobs: its connections, and whether it keeps what it is given. */
+/** Redis as the job server: its connections, and the check that it does not evict jobs. */
 import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../../../core/values/limits.ts";

@@ -22,12 +22,12 @@ export interface RunWatch {
   stop(): void;
 }
 
-/** A server that is away for a moment is no reason to end a run: a lock that is really lost shows when it is renewed. */
+/** A server that is unreachable for a moment does not end a run; a lost lock is detected when it is renewed. */
 export function watchRun(
   { job, token, queue }: TakenJob<JobData>,
   { lockMs, end }: WatchOptions,
 ): RunWatch {
-  // What an earlier run has shown is never taken back.
+  // Progress of an earlier run is never reduced.
   const processedMin = storedProgress(job)?.processed ?? 0;
   let latest: JobProgress | null = null;
   let lastCheckMs = performance.now();

@@ -1,6 +1,6 @@
 /**
- * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from the moment that it is
- * added until it was made or is given up. One process at a time may use them.
+ * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from when
+ * it is added until it was made or has finally failed. Only one process at a time may use the files.
  */
 import {
   type HookQueue,
@@ -45,7 +45,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
   async function perform(stored: StoredCall): Promise<void> {
     const { call } = stored;
     const failure = await makeCall(call, stop.signal);
-    // What the end of the process broke off is the next one's to make.
+    // A call that was aborted by the end of the process is made by the next process.
     if (failure !== null && stop.signal.aborted) return;
     const tries = stored.tries + 1;
     const triesMax = limits.hookTriesMax;

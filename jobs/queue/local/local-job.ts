@@ -19,7 +19,7 @@ export interface StoredJob extends JobRecord {
 export interface LocalJob {
   /** As its file has it. */
   readonly stored: StoredJob;
-  /** Ends the run that is under way; null: none is. */
+  /** Ends the current run; null: no run. */
   run: AbortController | null;
   /**
    * Changes are written one after the other, and count once they are on the disk. Rejects when the files are
@@ -29,7 +29,7 @@ export interface LocalJob {
   /** Saves the end of the job. */
   complete(result: Json): Promise<void>;
   fail(error: string): Promise<void>;
-  /** Resolves when no change is being written, whatever became of it. */
+  /** Resolves when no change is being written, successful or not. */
   settled(): Promise<void>;
 }
 

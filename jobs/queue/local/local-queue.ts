@@ -1,7 +1,7 @@
 /**
- * core's `Queue` inside the process, for installations without Redis. Each job is a small file beside the exports,
- * written again whenever its state changes and before anybody hears of it; a restart reads them all and goes on with
- * those that have not ended. One process at a time may use it.
+ * core's `Queue` inside the process, for installations without Redis. Each job is a small file next to the exports,
+ * which is rewritten before a change of its state is reported; a restart reads all files and continues the jobs that
+ * have not ended. Only one process at a time may use it.
  */
 import { unavailable } from "../../../core/values/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
@@ -37,7 +37,7 @@ export interface LocalQueueOptions extends LocalRunOptions {
 type LocalJobs = Map<string, LocalJob>;
 
 const forgetEveryMs = 60_000;
-/** A job whose state the disk did not take begins again after this time. */
+/** A job whose state could not be stored is run again after this time. */
 const storeAgainMs = 2_000;
 /** What earlier processes left is read again after this time, when the files were unreachable. */
 const readAgainMs = 2_000;
@@ -82,7 +82,7 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       const againMs = await runLocalJob(job, options);
       if (againMs !== null) tasks.addLater(job, againMs);
     } catch (error) {
-      // The disk took nothing: the state before is the one that counts.
+      // Nothing was stored, so the previous state counts.
       log.error({ err: error, job: job.stored.id }, "The state of a job cannot be stored");
       tasks.addLater(job, storeAgainMs);
     }
@@ -162,7 +162,7 @@ async function cancelJob(job: LocalJob): Promise<void> {
   else if (!hasEnded(job.stored)) await job.fail(cancelledError);
 }
 
-/** Running jobs may finish for a moment, then they are told to stop, and have as long to do so. */
+/** Running jobs get a short time to finish, then they are asked to stop and get the same time again. */
 async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<void> {
   tasks.stop();
   const idle = tasks.idle();
