@@ -33,7 +33,7 @@ export function addErrors(errors: FieldErrors, place: Place, found: FieldErrors)
   }
 }
 
-/** What a database says of a row that it refuses. */
+/** Errors with which a database refuses a row. */
 const refusals: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "validationFailed",
   "duplicateEntry",

@@ -1,7 +1,8 @@
 /**
- * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every handler
- * may refuse, and a refusal undoes all of it. A transaction that the database gave up runs again, and its handlers with
- * it. The writing actions and the commit of an import call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
+ * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every
+ * handler may refuse, and a refusal undoes all of it. When the database aborts a transaction, it runs again together
+ * with its handlers. The writing actions and the commit of an import call `runBefore` and `runAfter`;
+ * `core/config/components-plan.ts` binds the handlers.
  */
 import type { Call } from "../calls/action.ts";
 import { AppError, type ErrorKind } from "../values/errors.ts";
@@ -99,7 +100,7 @@ function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
 }
 
 /** The handler's outcome, with its failure as the error that the client gets. */
-/** What a query of a handler may end with that says enough to the client. */
+/** Errors of a handler's query that are passed on to the client. */
 const passedOn: ReadonlySet<ErrorKind> = new Set(["unavailable", "rejectedByDatabase"]);
 
 async function attempt<T>(

@@ -227,7 +227,7 @@ export async function beginChange(
 ): Promise<Write> {
   const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
-  // A wrong body is refused before anything is locked, unless a handler may still put it right.
+  // An invalid body is refused before anything is locked, unless a handler could still correct it.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
   await call.locks.guardWrite(plan.write, [keyValue]);
 

@@ -1,9 +1,9 @@
-/** What is asked of columns of numbers, whichever type they have. */
+/** Functions for columns of numbers of any type. */
 import type { Column } from "./column.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Arithmetic } from "./type-definition.ts";
 
-/** Throws an Error for a column of another kind: who computes has made sure of it, at start. */
+/** Throws an Error for a column of another kind; callers have checked that at start. */
 export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
   const { arithmetic } = columnTypes[type];
   if (arithmetic === null) throw new Error(`A ${type} column does not hold numbers`);

@@ -1,9 +1,9 @@
 /**
- * Columns, tables and sources as the database reports them: the words that statements, values and entities share.
- * The engines in `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
+ * Columns, tables and sources as the database reports them; used by statements, values and entities. The engines in
+ * `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
  */
 
-/** The kinds of value that the service tells apart; `core/values/column-types.ts` says all about each. */
+/** The kinds of values that the service distinguishes; `core/values/column-types.ts` defines each. */
 export type ColumnType =
   | "text"
   | "integer"
