@@ -75,6 +75,25 @@ test("check says in which forms a SQLite database stores dates", async () => {
   );
 });
 
+test("check warns of what is risky on the output, and still exits with 0", async () => {
+  const path = join(folder, "shop.db");
+  const database = new Database(path);
+  database.exec("create table orders (id integer primary key)");
+  database.close();
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${path}` }, cors: { origins: ["*"] } },
+    "orders.json": { action: { read: true }, tableName: "orders" },
+  });
+  const { status, stdout } = await rowgate(["check"], { CONFIG_DIR, HOST: "0.0.0.0" });
+  expect([status, stdout.split("\n").filter((line) => line.startsWith("Warning:"))]).toEqual([
+    0,
+    [
+      'Warning: shop/project.json  auth: there is no "auth", and other machines can connect (HOST=0.0.0.0): everybody who can connect may read and write',
+      'Warning: shop/project.json  cors.origins: "*" lets every web page call the API from the browsers of its visitors',
+    ],
+  ]);
+});
+
 test.each([
   ["PostgreSQL", "postgres://app:a#b@localhost/shop"],
   ["MySQL or MariaDB", "mysql://app:a#b@localhost/shop"],

@@ -447,7 +447,7 @@ function anyCondition(random: Random, depth = 0): Condition {
   const of = pick(random, columns);
   const value = (): Scalar => anyValue(random, of);
   const negated = random(2) === 0;
-  switch (random(depth > 3 ? 7 : 9)) {
+  switch (random(depth > 3 ? 8 : 10)) {
     case 0:
       return compare(of, pick(random, ["=", "!=", "<", "<=", ">", ">="]), value());
     case 1:
@@ -467,6 +467,8 @@ function anyCondition(random: Random, depth = 0): Condition {
     case 5:
       return { kind: "contains", column: of, text: pick(random, ["a", "é", "50%"]) };
     case 6:
+      return { kind: "member", column: of, value: value() };
+    case 7:
       return compare(
         markOf(code),
         pick(random, ["=", "<", "<=", ">", ">="]),

@@ -17,6 +17,7 @@ describe("the environment", () => {
       storage: { kind: "folder", path: "./data/files" },
       queueName: "rowgate",
       jobsBoardToken: null,
+      maxConnections: 10_000,
     });
   });
 

@@ -15,6 +15,7 @@ import { openSession } from "./servers/session.ts";
 
 interface Line {
   readonly level: number;
+  readonly msg: string;
   readonly status?: number;
   readonly err?: unknown;
 }
@@ -327,5 +328,47 @@ describe("a request that is no good HTTP gets the envelope:", () => {
       timestamp: expect.any(String),
     });
     expect(served.lines.filter(({ level }) => level > 30)).toEqual([]);
+  });
+});
+
+describe("connections", () => {
+  /** Resolves when the service has answered on it; the connection stays open. */
+  async function occupy({ port }: Served): Promise<Agent> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await new Promise<void>((resolve, reject) => {
+      const sent = request({ port, agent, path: "/health/live" }, (response) => {
+        response.on("end", resolve).resume();
+      });
+      sent.on("error", reject).end();
+    });
+    return agent;
+  }
+
+  test("beyond MAX_CONNECTIONS are closed without an answer, and the log says so once", async () => {
+    const served = await serveGoods({ env: { MAX_CONNECTIONS: "2" } });
+    const agents = [await occupy(served), await occupy(served)];
+    const live = "GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    try {
+      expect([await talk(served, { send: live }), await talk(served, { send: live })]).toEqual([
+        "",
+        "",
+      ]);
+      const said = served.lines.filter(({ msg }) => msg.includes("MAX_CONNECTIONS"));
+      expect(said).toHaveLength(1);
+      agents[0]!.destroy();
+      await expect
+        .poll(() => talk(served, { send: live }), { timeout: 5_000 })
+        .toMatch(/^HTTP\/1.1 200 /);
+    } finally {
+      for (const agent of agents) agent.destroy();
+      await served.stop();
+    }
+  });
+
+  test("are kept longer than load balancers keep theirs", async () => {
+    const served = await serveGoods();
+    const response = await fetch(`http://127.0.0.1:${served.port}/health/live`);
+    expect(response.headers.get("Keep-Alive")).toBe("timeout=65");
+    await served.stop();
   });
 });

@@ -8,13 +8,26 @@ import { errorTable } from "./error-table.ts";
 interface Asked {
   readonly requestId: string;
   readonly log: Log;
+  readonly answerHeaders: Readonly<Record<string, string>>;
 }
 
-/** The accepted credentials: a token, or an API key in its own header. */
+/**
+ * What every answer says to browsers: its type is the one that it names, nothing keeps it, and no page can load it as a part of itself. An answer
+ * that a browser opens on its own can load nothing and run nothing.
+ */
+export const secureHeaders: Readonly<Record<string, string>> = {
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** The ways to show credentials: a token, or an API key in a header of its own. */
 const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
 
 /** Seconds after which a client may try again. */
-const retryAfterSeconds = "2";
+const retryAfterSeconds = 2;
 
 /**
  * Failures that may pass: a service is unreachable, the first request is still running, or the caller has too many
@@ -68,7 +81,8 @@ export function failureResponse(
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
-  if (isPassing.has(known.kind)) headers["Retry-After"] = retryAfterSeconds;
+  if (isPassing.has(known.kind))
+    headers["Retry-After"] = String(known.retryAfterSeconds ?? retryAfterSeconds);
   return json(
     asked,
     isInline ? 200 : status,
@@ -97,7 +111,7 @@ export const json = (
  * everything else here.
  */
 function respond(
-  { requestId }: Asked,
+  { requestId, answerHeaders }: Asked,
   { status, text }: { status: number; text: string },
   headers?: Record<string, string>,
 ): Response {
@@ -106,8 +120,8 @@ function respond(
     headers: {
       "Content-Type": "application/json; charset=utf-8",
       "X-Request-Id": requestId,
-      "X-Content-Type-Options": "nosniff",
-      "Cache-Control": "no-store",
+      ...secureHeaders,
+      ...answerHeaders,
       ...headers,
     },
   });

@@ -21,6 +21,8 @@ export interface Exchange {
   readonly requestId: string;
   /** Writes log lines that contain the request's id. */
   readonly log: Log;
+  /** Of the answer, whatever it will be. */
+  answerHeaders: Readonly<Record<string, string>>;
 }
 
 export type Handle = (c: Context, exchange: Exchange) => Response | Promise<Response>;
@@ -50,7 +52,7 @@ export function openExchange(
   sentId: string | undefined,
 ): Exchange {
   const requestId = idFrom(sentId) ?? newId();
-  return { requestId, log: new RequestLog(log, requestId) };
+  return { requestId, log: new RequestLog(log, requestId), answerHeaders: {} };
 }
 
 /** The caller's id is used only if it is short and plain, so that it cannot forge log lines. */

@@ -43,7 +43,7 @@ export function checkOrigin({ url, headers }: Request, origins: readonly string[
     site === null
       ? origin === null || (URL.canParse(origin) && new URL(origin).host === new URL(url).host)
       : site === "same-origin" || site === "none";
-  if (isOwn || (origin !== null && origins.includes(origin))) return;
+  if (isOwn || origins.includes("*") || (origin !== null && origins.includes(origin))) return;
   throw new AppError(
     "forbidden",
     `Pages of ${origin ?? "another origin"} may not send this request; add the origin to "cors.origins" in project.json`,

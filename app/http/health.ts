@@ -8,7 +8,7 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { addressOf } from "./client-address.ts";
+import { connectedAddressOf } from "./client-address.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isLoopback } from "./guard.ts";
@@ -20,8 +20,8 @@ export interface HealthDeps {
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** The token that lets a caller see the details. Null: there is no such token. */
   readonly metricsToken: string | null;
-  /** Whether the service is behind proxies; then the address of a caller is the proxy's. */
-  readonly isBehindProxy: boolean;
+  /** Proxies before the service: where there are any, the connection of a caller is theirs. */
+  readonly trustProxy: number;
 }
 
 /** A probe should report an unresponsive database sooner than a client's request fails. */
@@ -60,14 +60,11 @@ function answers(ping: Promise<void>): Promise<boolean> {
 /** Headers that show that a request came through a proxy. */
 const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
 
-/** Whether the caller may see the names of projects: requests from this machine, or with the token. */
-async function isOperator(
-  c: Context,
-  { metricsToken, isBehindProxy }: HealthDeps,
-): Promise<boolean> {
+/** Whether the caller may know the names of projects: the machine itself, or who holds the token. */
+async function isOperator(c: Context, { metricsToken, trustProxy }: HealthDeps): Promise<boolean> {
   const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
-  const address = addressOf(c);
-  if (address === null || isBehindProxy || !isLoopback(address)) return false;
+  const address = connectedAddressOf(c);
+  if (address === null || trustProxy > 0 || !isLoopback(address)) return false;
   return forwarding.every((name) => c.req.header(name) === undefined);
 }

@@ -5,11 +5,11 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import { notFound } from "../../core/values/errors.ts";
 import type { NewId } from "../../core/values/clock.ts";
+import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
-import { callAction, type RouteDeps } from "./routes.ts";
+import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 
 export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
 
@@ -22,11 +22,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
-  app.notFound(
-    inExchange(deps, () => {
-      throw notFound("No resource exists at this path");
-    }),
-  );
+  app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }
 
@@ -41,7 +37,7 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
   const allow = cors({
     origin(origin, c) {
       const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
-      return allowed.includes(origin) ? origin : null;
+      return allowed.includes("*") ? "*" : allowed.includes(origin) ? origin : null;
     },
     allowMethods: ["GET", "POST"],
     allowHeaders: [
@@ -61,13 +57,18 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "Idempotency-Replayed",
       "Content-Disposition",
       "Content-Range",
+      "RateLimit",
+      "RateLimit-Policy",
     ],
     maxAge: 600,
   });
   return async (c, next) => {
     const preflight = await allow(c, next);
-    // Preflights are answered by the middleware; every other answer already has its id.
-    preflight?.headers.set("X-Request-Id", newId());
+    // Answered by the middleware itself; every other answer has its id already.
+    if (preflight) {
+      preflight.headers.set("X-Request-Id", newId());
+      for (const [name, value] of Object.entries(secureHeaders)) preflight.headers.set(name, value);
+    }
     return preflight;
   };
 }

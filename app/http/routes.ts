@@ -1,17 +1,24 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
-import { findProject, findRoute, perform, type Projects } from "../../core/dispatch.ts";
+import {
+  findProject,
+  findRoute,
+  perform,
+  type Project,
+  type Projects,
+} from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
-import { notFound } from "../../core/values/errors.ts";
-import { shareOf } from "../../core/plans/caller.ts";
-import { addressOf } from "./client-address.ts";
+import { AppError, notFound } from "../../core/values/errors.ts";
+import { type Caller, nobody, shareOf } from "../../core/plans/caller.ts";
+import { addressOf, isOwnCall } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
-import type { Handle } from "./exchange.ts";
+import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import { readUpload } from "./read-upload.ts";
 
 export interface RouteDeps {
@@ -23,6 +30,10 @@ export interface RouteDeps {
   readonly bodyTimeoutMs: number;
   /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
+  /** By project; one that is not in it limits nobody. */
+  readonly rateLimiters: ReadonlyMap<string, RateLimiter>;
+  /** Proxies before the service, whose word counts for the address of the client. */
+  readonly trustProxy: number;
 }
 
 /**
@@ -31,14 +42,15 @@ export interface RouteDeps {
  */
 export function callAction(deps: RouteDeps): Handle {
   const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
-  const { corsOrigins } = deps;
+  const { corsOrigins, trustProxy } = deps;
+  const admit = createAdmission(deps);
   return async (c, exchange) => {
-    // No valid name needs a percent sign, and the parameters below are already decoded.
-    if (c.req.path.includes("%")) throw notFound("No resource exists at this path");
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
     const found = findProject(projects, project);
-    const caller = await found.callers.authenticate(c.req.raw.headers);
+    const caller = await admit({ c, exchange, project: found, endpoint, action });
+    // No name that a path holds needs one, and the parameters above have lost it.
+    if (c.req.path.includes("%")) throw nothingHere();
     const route = findRoute(found, { endpoint, action, method: c.req.method });
     // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
@@ -50,7 +62,7 @@ export function callAction(deps: RouteDeps): Handle {
       if (!upload) body = await payloadOf(c, { bytesMax, timeoutMs, takesForm });
       const request = {
         caller,
-        share: shareOf(caller, addressOf(c)),
+        share: shareOf(caller, addressOf(c, trustProxy)),
         method: c.req.method as Method,
         body,
         upload,
@@ -74,7 +86,58 @@ export function callAction(deps: RouteDeps): Handle {
   };
 }
 
-/** The service's own hook calls state their depth. A client that sends this header only gets fewer hooks. */
+/** The handler of every other path: one below a project counts for its limits. */
+export function callNothing(deps: RouteDeps): Handle {
+  const admit = createAdmission(deps);
+  return async (c, exchange) => {
+    const [, name = ""] = /^\/api\/([^/]*)\//.exec(c.req.path) ?? [];
+    const project = deps.projects.get(name);
+    if (project) {
+      await admit({ c, exchange, project, endpoint: "", action: "" }).catch((error: unknown) => {
+        if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
+      });
+    }
+    throw nothingHere();
+  };
+}
+
+const nothingHere = (): AppError => notFound("No resource exists at this path");
+
+interface Arrived {
+  readonly c: Context;
+  readonly exchange: Exchange;
+  readonly project: Project;
+  readonly endpoint: string;
+  readonly action: string;
+}
+
+/**
+ * Finds out who sends a request, and counts it; without known credentials it counts for the address. Rejects with `tooManyRequests`, or as
+ * `authenticate` does: who may not come in must not learn more by being fast.
+ */
+function createAdmission({ rateLimiters, trustProxy }: RouteDeps) {
+  return async ({ c, exchange, project, endpoint, action }: Arrived): Promise<Caller> => {
+    const limiter = isOwnCall(c) ? undefined : rateLimiters.get(project.name);
+    if (!limiter) return project.callers.authenticate(c.req.raw.headers);
+    const known = await outcomeOf(async () => project.callers.authenticate(c.req.raw.headers));
+    const share = shareOf("value" in known ? known.value : nobody, addressOf(c, trustProxy));
+    const { headers, refusal } = await limiter.count({ share, endpoint, action });
+    exchange.answerHeaders = headers;
+    if (refusal) throw refusal;
+    if ("error" in known) throw known.error;
+    return known.value;
+  };
+}
+
+const outcomeOf = <Value>(
+  work: () => Promise<Value>,
+): Promise<{ readonly value: Value } | { readonly error: unknown }> =>
+  work().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+/** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
 const depthFrom = (header: string | undefined): number =>
   header !== undefined && /^\d$/.test(header) ? Number(header) : 0;
 

@@ -3,8 +3,8 @@
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { isLoopback } from "../http/guard.ts";
 import { formatFaults } from "../../core/config/faults.ts";
+import { riskText } from "../../core/config/risks.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
@@ -45,12 +45,6 @@ async function serveProjects(): Promise<void> {
   const service = await openService({ files, env: process.env, importComponent });
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
-  if (!isLoopback(service.settings.host)) {
-    service.log.warn(
-      { host: service.settings.host },
-      "The service is reachable from other machines: anyone who can reach this address can use it",
-    );
-  }
   stopOnSignal(stop);
   await service.ready;
   storeCompiled();
@@ -82,7 +76,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 async function check(): Promise<void> {
   const { checkConfig } = await import("./wire.ts");
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, notices, endpoints } = await checkConfig({
+  const { faults, unreachable, notices, risks, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
@@ -90,6 +84,7 @@ async function check(): Promise<void> {
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
   for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
+  for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
 }

@@ -3,6 +3,7 @@
  * names.
  */
 import { z } from "zod";
+import { limits } from "../../core/values/limits.ts";
 import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
 
 const byteSize = z
@@ -43,6 +44,11 @@ const variables = z.object({
     .regex(/^\d{1,2}$/, "must be the number of proxies before the service")
     .transform(Number)
     .default(0),
+  MAX_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,6}$/, "must be a number of connections, at least 1")
+    .transform(Number)
+    .default(limits.connectionsMax),
   METRICS_TOKEN: z
     .string()
     .min(16, "must have at least 16 characters")
@@ -98,7 +104,9 @@ export interface Settings {
   readonly allowedHosts: readonly string[];
   /** Number of proxies in front of the service. */
   readonly trustProxy: number;
-  /** Token for what only operators may see. Null: there is none. */
+  /** Connections of clients that are open at the same time. */
+  readonly maxConnections: number;
+  /** Shows what is for operators alone. Null: nobody has it. */
   readonly metricsToken: string | null;
   /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
@@ -155,6 +163,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     bodyLimitBytes: BODY_LIMIT,
     allowedHosts: parsed.data.ALLOWED_HOSTS,
     trustProxy: parsed.data.TRUST_PROXY,
+    maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,

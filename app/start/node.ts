@@ -2,7 +2,7 @@
  * The service on a socket of Node and Deno, over @hono/node-server. Deno's own server has no time-outs for slow clients
  * (denoland/deno#3515), so each of them would keep a connection forever; its `node:http` has them.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as SocketServer, type Socket } from "node:net";
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -49,7 +49,8 @@ export async function listen(service: Service): Promise<Listening> {
 
   const serverOptions = {
     headersTimeout: headersTimeoutMs,
-    // The app handles bodies that do not arrive; this limit is for bodies that it does not read.
+    keepAliveTimeout: limits.keepAliveMs,
+    // The app answers bodies that do not come; this is for what it does not wait for.
     requestTimeout: headersTimeoutMs + bodyTimeoutMs + limits.unreadBodyMs,
     // How often these two limits are checked; the default is every 30 seconds.
     connectionsCheckingInterval: headersTimeoutMs / 2,
@@ -65,6 +66,7 @@ export async function listen(service: Service): Promise<Listening> {
     serverOptions,
     (incoming, outgoing) => void listener(incoming, outgoing),
   );
+  limitConnections(server, service);
   const sockets = new Set<Socket>();
   let taken = 0;
   server.on("connection", (socket) => {
@@ -112,10 +114,18 @@ export async function listen(service: Service): Promise<Listening> {
   });
 }
 
-/**
- * Whether the path is the one that was sent. `/a/../b` has been normalised to `/b`, but each resource has only one
- * address. `target`: the path as it was sent.
- */
+/** Further connections are closed at once, before anything is read. */
+function limitConnections(server: Server, { settings: { maxConnections }, log }: Service): void {
+  server.maxConnections = maxConnections;
+  let saidAtMs = -Infinity;
+  server.on("drop", () => {
+    if (performance.now() - saidAtMs < limits.refusedLogMs) return;
+    saidAtMs = performance.now();
+    log.warn({ maxConnections }, "Connections are refused: MAX_CONNECTIONS are open");
+  });
+}
+
+/** Whether the path is the one that was sent: `/a/../b` has become `/b`, and one thing has one address. `target`: as it was sent. */
 function isAsSent(url: string, target: string): boolean {
   if (url.endsWith(target)) return true;
   const [path = ""] = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1);

@@ -12,13 +12,23 @@ import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
+import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { createLocks } from "../../core/locks/locks.ts";
-import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import type {
+  Background,
+  Catalog,
+  Counters,
+  Db,
+  LockStore,
+  Log,
+  Outbound,
+} from "../../core/plans/ports.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
@@ -60,6 +70,7 @@ export type Look =
   | {
       readonly routes: Routes;
       readonly notices: readonly string[];
+      readonly risks: readonly Risk[];
       readonly remarks: readonly string[];
     }
   | { readonly faults: readonly Fault[] }
@@ -80,12 +91,12 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faults, notices, remarks } = await compileProject(config, catalog, {
+    const { entities, faults, notices, risks, remarks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
     const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices, remarks };
+    return { routes: bindProject(entities, ruling), notices, risks, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
@@ -98,6 +109,10 @@ export interface AppParts {
   readonly bodyTimeoutMs: number;
   /** Null: requests to every name are answered. */
   readonly checkHost: CheckHost | null;
+  /** For the rate limits. */
+  readonly counters: Counters;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
@@ -106,7 +121,7 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, pingRedis, log }: AppParts,
+  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
@@ -114,7 +129,14 @@ export function appOver(
     newId,
     bodyLimitBytes: settings.bodyLimitBytes,
     metricsToken: settings.metricsToken,
-    isBehindProxy: settings.trustProxy > 0,
+    trustProxy: settings.trustProxy,
+    rateLimiters: new Map(
+      configs.flatMap(({ name: project, rateLimit }) =>
+        rateLimit
+          ? [[project, createRateLimiter({ project, settings: rateLimit, counters, digest })]]
+          : [],
+      ),
+    ),
     bodyTimeoutMs,
     checkHost,
     corsOrigins: new Map(

@@ -5,14 +5,18 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
+import { createReach } from "../../core/cache/reach.ts";
 import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
+import { type Exposure, type Risk, riskText, settingsRisks } from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
+import type { Counters } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
+import { ownCall } from "../http/client-address.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
@@ -23,6 +27,8 @@ import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, lookAt } from "./open-project.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
+import { countersReach, withFallback } from "../stores/fallback-counters.ts";
+import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -108,7 +114,7 @@ export async function openService({
     },
   );
   let app: Hono | null = null;
-  const own: OutboundOptions["own"] = (request) => app!.fetch(request);
+  const own: OutboundOptions["own"] = (request) => app!.fetch(request, ownCall);
   const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
@@ -120,7 +126,9 @@ export async function openService({
     stores.close();
   };
 
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
+  for (const config of configs)
+    for (const risk of settingsRisks(config, exposureOf(settings))) toLog(config, log).risk(risk);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, toLog(one.config, log))));
   const found = [...faults, ...looks.flatMap((look) => look.faults)];
   const unusable = looks.flatMap(({ trouble }) => (trouble?.isLasting ? trouble.sentence : []));
   if (found.length + unusable.length > 0) {
@@ -138,8 +146,9 @@ export async function openService({
   const { bodyTimeoutMs } = timeouts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
-  const parted = { configs, settings, bodyTimeoutMs, checkHost, pingRedis: stores.ping, log };
-  app = appOver(projects, parted);
+  const counters = countersOver(stores, log);
+  const parted = { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log };
+  app = appOver(projects, { ...parted, pingRedis: stores.ping });
   hooks.start();
   const deps = { now, newId, log };
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
@@ -149,10 +158,14 @@ export async function openService({
   return { app, settings, timeouts, refuse, log, projects: configs, isUp, ready, stopJobs, close };
 }
 
-/**
- * Host names are checked when a web page could reach the service under its own name (on this machine, without
- * credentials), or when ALLOWED_HOSTS is set.
- */
+/** Those of Redis count in this process while it is away; without Redis they do anyway. */
+function countersOver({ counters, ping }: Stores, log: Logger): Counters {
+  if (ping === null) return counters;
+  const reach = createReach({ log, ...countersReach });
+  return withFallback(counters, { own: createMemoryCounters(), reach });
+}
+
+/** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */
 function hostCheckOf(
   { host, allowedHosts }: Settings,
   projects: readonly Project[],
@@ -162,15 +175,18 @@ function hostCheckOf(
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
-/**
- * All faults of the files, compared with the databases; `unreachable`: a sentence for each database that cannot be
- * used.
- */
+const exposureOf = ({ host }: Settings): Exposure => ({
+  openBy: isLoopback(host) ? null : `HOST=${host}`,
+});
+
+/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
   /** Notes for the operator that do not prevent the start. */
   notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
+  risks: readonly Risk[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -188,12 +204,18 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
-  const addNotice = (notice: string) => void notices.push(notice);
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, addNotice)));
+  const risks = configs.flatMap((config) => settingsRisks(config, exposureOf(settings)));
+  const telling: Telling = {
+    notice: (notice) => void notices.push(notice),
+    risk: (risk) => void risks.push(risk),
+    remark: (remark) => void notices.push(remark),
+  };
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => look.faults)],
     notices,
+    risks,
     unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
@@ -248,6 +270,20 @@ async function openProject(
   return { config, project, importComponent, stop: new AbortController() };
 }
 
+/** Where goes what the operator should know of a configuration. */
+interface Telling {
+  notice(notice: string): void;
+  risk(risk: Risk): void;
+  /** For somebody who asks. */
+  remark(remark: string): void;
+}
+
+const toLog = ({ name: project }: ProjectConfig, log: Logger): Telling => ({
+  notice: (notice) => log.warn({ project }, notice),
+  risk: (risk) => log.warn({ project }, riskText(risk)),
+  remark: () => undefined,
+});
+
 /** Why the project is not served yet. */
 interface Trouble {
   readonly sentence: string;
@@ -268,8 +304,7 @@ const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${docum
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
-  log: Logger,
-  addNotice?: (message: string) => void,
+  tell: Telling,
 ): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
@@ -279,10 +314,9 @@ async function compileOnce(
     const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
     return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
-  for (const notice of look.notices)
-    if (addNotice) addNotice(notice);
-    else log.warn({ project: config.name }, notice);
-  for (const remark of look.remarks) addNotice?.(remark);
+  for (const notice of look.notices) tell.notice(notice);
+  for (const risk of look.risks) tell.risk(risk);
+  for (const remark of look.remarks) tell.remark(remark);
   project.routes = look.routes;
   return { faults: [], trouble: null };
 }
@@ -295,7 +329,7 @@ async function compileLater(one: OpenProject, first: Trouble, log: Logger): Prom
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
-    const look = await compileOnce(one, log);
+    const look = await compileOnce(one, toLog(one.config, log));
     if (look.faults.length > 0) throw new ConfigError(look.faults);
     if (look.trouble === null) break;
     log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");

@@ -3,7 +3,6 @@
  * clock. A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it
  * connects again; until everybody had the time for that, the scripts grant nothing.
  */
-import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { unavailable } from "../../core/values/errors.ts";
@@ -12,6 +11,7 @@ import { tooManyLocks } from "../../core/locks/lock-shares.ts";
 import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 import { createGrants } from "./lock-grants.ts";
 import { rememberedServer } from "./redis-run.ts";
+import { evaluate, type Script, scriptOf } from "./redis-script.ts";
 
 /** The locks of one project, in one hash slot. */
 export type OpenLocks = (project: string) => LockStore;
@@ -145,28 +145,10 @@ function stateOf([owner, remainingMs, isOwn]: unknown[]): LockState | null {
   };
 }
 
-interface Script {
-  readonly text: string;
-  readonly sha: string;
-}
-
-/** By its digest, which the server knows after the first time; a restarted server gets the text again. */
-async function evaluate(
-  redis: Redis,
-  { text, sha }: Script,
-  [keyCount, ...rest]: [number, ...(string | number)[]],
-): Promise<unknown[]> {
-  const reply = redis.evalsha(sha, keyCount, ...rest).catch((error: unknown) => {
-    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-    return redis.eval(text, keyCount, ...rest);
-  });
-  return (await reply) as unknown[];
-}
-
 /** KEYS: the run that is settled, the last fence, then the locks. ARGV: the run, the two rests, then the script's own. */
 function script(text: string, { mayBeUnsettled = false } = {}): Script {
   const whole = `${prelude}\n${mayBeUnsettled ? "" : settled}\n${text}`;
-  return { text: whole, sha: createHash("sha1").update(whole).digest("hex") };
+  return scriptOf(whole);
 }
 
 const prelude = `

@@ -11,7 +11,7 @@ import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import { readWholeNumber } from "../lists/page.ts";
+import { offsetOf, readWholeNumber } from "../lists/page.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { bodyFilter, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
@@ -31,20 +31,21 @@ export const lookup = defineAction<LookupPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
-  input: (plan, { method }) =>
-    method === "GET" ? lookupQuerySchema(plan) : lookupBodySchema(plan),
+  input: (plan, { entity, method }) =>
+    method === "GET" ? lookupQuerySchema(plan, entity) : lookupBodySchema(plan, entity),
   answer: (plan, about) => ({ status: 200, schema: lookupAnswerSchema(plan, about) }),
 
   async run(call, plan) {
     checkMode(call);
     const { entity, method, body, session, cache } = call;
+    const { offsetMax } = entity.settings;
     if (method === "GET") {
       const search = searchOf(body);
-      const items = await itemsOf(session, parseItems(body, plan, { method, search }));
+      const items = await itemsOf(session, parseItems(body, plan, { method, search, offsetMax }));
       return { status: 200, body: { ...items, search } };
     }
     const search = lookupText(body["search"] ?? "", "search");
-    const request = parseItems(body, plan, { method, search });
+    const request = parseItems(body, plan, { method, search, offsetMax });
     const keep = cache.keeping({ entity, kind: "lookup", dependsOn: plan.dependsOn });
     const rest = await keep(body, () => itemsOf(session, request));
     return { status: 200, body: {}, rest };
@@ -68,7 +69,7 @@ interface ItemsRequest {
 function parseItems(
   body: Body,
   plan: LookupPlan,
-  { method, search }: { method: Method; search: string },
+  { method, search, offsetMax }: { method: Method; search: string; offsetMax: number },
 ): ItemsRequest {
   const isPost = method === "POST";
   const extra = isPost ? extraColumns(body["select"], plan.columns) : [];
@@ -89,7 +90,7 @@ function parseItems(
       ),
       sort: isPost ? orderOf(body["sort_columns"], plan) : orderOf(null, plan),
       limit: size + 1,
-      offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+      offset: offsetOf({ page, size }, { offsetMax, instead: narrower }),
       lock: false,
     },
     plan,
@@ -100,6 +101,8 @@ function parseItems(
     isPaged: isSelect2 || Object.hasOwn(body, "page"),
   };
 }
+
+const narrower = "narrow the list with search or where, or page through read with a cursor";
 
 async function itemsOf(
   session: ReadQueries,

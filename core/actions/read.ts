@@ -38,7 +38,7 @@ export const read = defineAction<ReadPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
-  input: (plan) => readSchema(plan),
+  input: (plan, { entity }) => readSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: readAnswerSchema(plan, entity) }),
 
   async run({ body, entity, session, cache }, plan) {
@@ -62,7 +62,7 @@ interface ReadRequest {
 function parseRead(
   body: Record<string, unknown>,
   plan: ReadPlan,
-  { project, name }: Entity,
+  { project, name, settings }: Entity,
 ): ReadRequest {
   const { source, columns, scope } = plan;
   const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
@@ -81,7 +81,7 @@ function parseRead(
   const { where, search_value, search_by } = body;
   const counted = ["total", countMode, { where, search_value, search_by }];
   if (!asksForCursor(body)) {
-    const paging = parsePage(body);
+    const paging = parsePage(body, settings.offsetMax);
     const fault = paging.offset > 0 ? onlyPage(plan) : null;
     if (fault) throw fault;
     return { list, paging, countMode, counted };

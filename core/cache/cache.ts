@@ -9,6 +9,7 @@ import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheStore, Log } from "../plans/ports.ts";
+import { createReach } from "./reach.ts";
 
 /** The kind of list; part of the cache key. */
 export type ListKind = "list" | "datatables" | "lookup";
@@ -181,27 +182,13 @@ interface Rests {
   isResting(): boolean;
 }
 
-/** Detects that the store is unreachable, logs it once, and keeps requests from waiting for it. */
+/** The cache is left alone for a moment after it failed. */
 function withRests(store: CacheStore, log: Log): Rests {
-  let isAway = false;
-  let failedAtMs = -Infinity;
-
-  function failed(error: unknown): void {
-    failedAtMs = performance.now();
-    if (isAway) return;
-    isAway = true;
-    log.warn({ err: error }, "The cache is not reachable; lists are read from the database");
-  }
-
-  function succeeded(): void {
-    // A full store may answer one call and refuse the next, so not every change of state is logged.
-    if (!isAway || performance.now() - failedAtMs < limits.cacheSteadyMs) return;
-    isAway = false;
-    log.info({}, "The cache is reachable again");
-  }
-
-  const isResting = (): boolean => performance.now() - failedAtMs < limits.cacheRestMs;
-
+  const { isResting, failed, succeeded } = createReach({
+    log,
+    away: "The cache is not reachable; lists are read from the database",
+    back: "The cache is reachable again",
+  });
   return {
     isResting,
     async ifReachable(ask) {

@@ -35,8 +35,9 @@ import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
 import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
+import { endpointRisks, type Risk } from "./risks.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
+import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -45,6 +46,8 @@ export interface CompiledProject {
   readonly faults: readonly Fault[];
   /** Notes for the operator that do not prevent the start. */
   readonly notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
+  readonly risks: readonly Risk[];
   /** What is worth knowing to someone who asks. */
   readonly remarks: readonly string[];
 }
@@ -74,15 +77,14 @@ export async function compileProject(
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
+  const entities = new Map(
+    good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
+  );
   return {
-    entities: new Map(
-      good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
-    ),
-    faults: sortFaults([
-      ...unsafeProjectSettings(config),
-      ...compiled.flatMap(({ survey }) => survey.faults),
-    ]),
+    entities,
+    faults: sortFaults(compiled.flatMap(({ survey }) => survey.faults)),
     notices,
+    risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),
   };
 }
@@ -300,5 +302,6 @@ function insertPlan(
       reading.property !== "tableName" &&
       key !== null &&
       reading.columns.has(key.name),
+    namesRecords: true,
   };
 }

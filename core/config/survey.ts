@@ -78,6 +78,7 @@ export function openSurvey(
       decimals: config.decimals,
       unknownMembers: config.requests.unknown,
       lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
+      offsetMax: config.limits.maxOffset,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,

@@ -12,7 +12,7 @@ import { recordSchema } from "../lists/shown-schema.ts";
 import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */
-export function gridSchema(plan: GridPlan): JsonSchema {
+export function gridSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
   const { columns, clampsLength } = plan;
   const search = orNull(patternSchema);
   const length: JsonSchema = clampsLength
@@ -22,7 +22,8 @@ export function gridSchema(plan: GridPlan): JsonSchema {
     type: "object",
     properties: {
       draw: wholeNumber(Number.MIN_SAFE_INTEGER),
-      start: onlyPage(plan) === null ? wholeNumber(0) : { enum: [0, "0", null] },
+      start:
+        onlyPage(plan) === null ? wholeNumber(0, settings.offsetMax) : { enum: [0, "0", null] },
       length,
       search: orNull(open({ value: search })),
       searchValue: search,

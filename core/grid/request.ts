@@ -5,7 +5,7 @@
  */
 import { type CountMode, parseCountMode } from "../lists/count.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import type { GridPlan, RequestSettings } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -38,7 +38,11 @@ export interface GridRequest {
 }
 
 /** Rejects with Invalid payload, with Invalid field (unknown column), or, for a value in `where`, with Invalid parameter. */
-export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
+export function parseGrid(
+  body: Sent,
+  plan: GridPlan,
+  { offsetMax }: Pick<RequestSettings, "offsetMax">,
+): GridRequest {
   const sent = sentColumns(body["columns"], plan.columns);
   const rest = allOf(
     parseGridWhere(body["where"], plan.columns),
@@ -49,7 +53,7 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
   const panes = parsePanes(body, plan);
   return {
     draw: parseDraw(body),
-    start: parseStart(body, plan),
+    start: parseStart(body, plan, offsetMax),
     length: parseLength(body, plan),
     count: asPayload(() => parseCountMode(body["count"])),
     filter: allOf(rest, selectionOf(panes)),
@@ -65,12 +69,15 @@ export function parseDraw(body: Sent): number {
   return wholeParameter(body, "draw", { min, max, otherwise: 0 });
 }
 
-function parseStart(body: Sent, plan: GridPlan): number {
+function parseStart(body: Sent, plan: GridPlan, offsetMax: number): number {
   const { MAX_SAFE_INTEGER: max } = Number;
   const start = wholeParameter(body, "start", { min: 0, max, otherwise: 0 });
   const fault = start > 0 ? onlyPage(plan) : null;
   if (fault) throw invalidPayload(fault.message);
-  return start;
+  if (start <= offsetMax) return start;
+  throw invalidPayload(
+    `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
+  );
 }
 
 /** -1 is the library's word for all rows; where the configuration wants it so, all are as many as there may be. */

@@ -7,11 +7,11 @@ import { selectedRecordSchema } from "./shown-schema.ts";
 import { exportFormats } from "./export-list.ts";
 import { onlyPage } from "./order.ts";
 import {
+  askedPageSchema,
   countModeSchema,
   cursorPaginationSchema,
   limitSchema,
   numberedPaginationSchema,
-  pageSchema,
   perPageSchema,
   searchSchemas,
   selectSchema,
@@ -20,10 +20,10 @@ import {
 import { equalitiesSchema, equalitySchema, whereSchema } from "./where-schema.ts";
 
 /** A list: a page by its number, up to a limit, or from a cursor on. */
-export function readSchema(plan: ReadPlan): JsonSchema {
+export function readSchema(plan: ReadPlan, { settings }: Entity): JsonSchema {
   const { columns, key } = plan;
   const request = closedObject({
-    page: pageSchema,
+    page: askedPageSchema(settings),
     per_page: perPageSchema,
     limit: limitSchema,
     count: countModeSchema,

@@ -99,6 +99,8 @@ export interface InsertPlan {
   readonly audit: AuditColumns;
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
+  /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
+  readonly namesRecords: boolean;
 }
 
 /** What the other writing actions need; present only for an entity with a table and a single-column key. */
@@ -334,6 +336,8 @@ export interface RequestSettings {
   readonly unknownMembers: "refuse" | "ignore";
   /** Longest time of a lock that a client takes. */
   readonly lockTtlSecondsMax: number;
+  /** Rows that a page with a number, or a grid's start, may skip. */
+  readonly offsetMax: number;
 }
 
 /** One configured endpoint, compiled. */

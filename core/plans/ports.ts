@@ -121,7 +121,20 @@ export interface CacheStore {
   set(key: string, text: string, ttlSeconds: number): Promise<void>;
 }
 
-/** The holder of a lock, and its remaining time. */
+/** Where a counter stands, the request that was just counted included. */
+export interface WindowCount {
+  readonly count: number;
+  /** Until it begins again at zero. */
+  readonly endsInMs: number;
+}
+
+/** Counts in windows of time; each begins with its first request. */
+export interface Counters {
+  /** Adds one to each of the names, in one round trip. Rejects when the store is out of reach. */
+  count(names: readonly string[], windowMs: number): Promise<readonly WindowCount[]>;
+}
+
+/** Who holds a lock, and for how long yet. */
 export interface LockHolder {
   /** Null: the holder gave no name. */
   readonly owner: string | null;

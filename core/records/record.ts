@@ -26,7 +26,7 @@ import { isLonger } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { comparand, mayHold } from "../query/where.ts";
 
-/** What create, update and adjust need. */
+/** What actions on single records need. */
 export interface RecordPlan {
   readonly write: WritePlan;
   readonly read: ReadPlan;
@@ -34,6 +34,12 @@ export interface RecordPlan {
 
 export function recordPlan(entity: Entity): RecordPlan | null {
   return entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
+}
+
+/** The same for actions that change the record of a key. */
+export function changePlan(entity: Entity): RecordPlan | null {
+  const plan = recordPlan(entity);
+  return plan?.write.namesRecords ? plan : null;
 }
 
 /** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */

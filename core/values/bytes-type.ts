@@ -36,7 +36,7 @@ export const bytesType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: false,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: false,
 

@@ -20,6 +20,9 @@ export type ColumnType =
   | "other";
 
 /** A column of a table, view or query, as the database reports it. */
+/** `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. */
+export type Notation = "bits" | "wkt";
+
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
@@ -49,6 +52,8 @@ export interface Column {
   readonly span: { readonly first: string; readonly last: string } | null;
   /** The labels of an enumerated type; null for other types. */
   readonly labels: readonly string[] | null;
+  /** Other types: in which form their texts are written, where the service knows it; absent = only the database does. */
+  readonly notation?: Notation;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
   /** Times: they may be below zero and beyond a day, up to 838:59:59; absent = times of day alone. */

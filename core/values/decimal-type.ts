@@ -54,7 +54,7 @@ export const decimalType: TypeDefinition = {
   arithmetic: { isExact: true, isWhole: false, digitsKept: null, rangeOf, fromDigits: asItIs },
   isJoined: true,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -47,7 +47,7 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
-  /** The caller has as many locks or waiting jobs as it may have. */
+  /** The caller has as many locks or waiting jobs as it may have, or sent as many requests as it may send. */
   | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
@@ -73,7 +73,9 @@ export interface AppErrorOptions {
   data?: Readonly<Record<string, unknown>>;
   /** HTTP methods that the resource takes; for `methodNotAllowed`. */
   allow?: readonly string[];
-  /** The underlying error: logged, never sent to clients. */
+  /** When the same request may succeed; for `tooManyRequests`. */
+  retryAfterSeconds?: number;
+  /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
 }
 
@@ -84,6 +86,7 @@ export class AppError extends Error {
   readonly errors: FieldErrors | undefined;
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly allow: readonly string[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -91,6 +94,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.data = options.data;
     this.allow = options.allow;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

@@ -49,7 +49,7 @@ export const floatType: TypeDefinition = {
   },
   isJoined: true,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -108,9 +108,20 @@ export function finestIso({ iso, fraction }: Instant): string {
   return finer === "" ? iso : `${iso.slice(0, -1)}${finer}Z`;
 }
 
-/** A text that sorts by time: ISO 8601 UTC for dates and timestamps, `HH:mm:ss` for times of day; null for all else. */
+/**
+ * A text that sorts by time: ISO 8601 UTC without its zone for dates and timestamps, `HH:mm:ss` for times of day, both with up to six digits of
+ * the second; null for all else.
+ */
 export function momentOf(value: unknown): string | null {
-  return typeof value === "string" ? (readTimestamp(value)?.iso ?? readTime(value)) : null;
+  if (typeof value !== "string") return null;
+  const instant = readTimestamp(value);
+  return instant === null ? readTime(value) : finestIso(instant).slice(0, -1);
+}
+
+/** Below, at or above 0, as the first is before, at or after the second. Null for what is no moment, and between a time of day and a date. */
+export function compareMoments(left: string | null, right: string | null): number | null {
+  if (left === null || right === null || left.includes("T") !== right.includes("T")) return null;
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */

@@ -39,7 +39,7 @@ export const jsonType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: false,
-  hasMembers: true,
+  fromMember: asItIs,
   wordsOf: null,
   findsRows: false,
 
@@ -55,6 +55,7 @@ export const arrayType: TypeDefinition = {
   ...jsonType,
   accept: (column, value) =>
     Array.isArray(value) ? acceptJson(column, value) : refused("must be an array"),
+  fromMember: (member) => [member],
   shownSchema: () => ({ type: "array" }),
   acceptedSchema: () => ({ type: "array" }),
   cellForm: () => ({ words: 'List as JSON, such as ["a", "b"]', format: null, width: 20 }),

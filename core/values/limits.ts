@@ -44,6 +44,8 @@ export const limits = {
   keySetFreshMs: 600_000,
   keySetPauseMs: 30_000,
   keySetTimeoutMs: 3_000,
+  /** Rate limits: callers that one process keeps count of. */
+  rateCountersMax: 100_000,
   /** Sets of roles whose rights one project keeps worked out. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */
@@ -155,6 +157,8 @@ export const limits = {
   bucketCompleteMs: 60_000,
   /** Without a byte for this long, reading from a bucket has failed. */
   bucketIdleMs: 10_000,
+  /** Bytes of an answer of a bucket that is no file: a list of 1,000 long keys fits in. */
+  bucketAnswerBytesMax: 8 * 1024 ** 2,
   /** Tries of one call of a bucket, the first included. */
   bucketTriesMax: 4,
   /** Pause before the second try; it doubles each time. */
@@ -237,6 +241,12 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
+  connectionsMax: 10_000,
+  /** An idle connection is kept for so long: longer than the 60 seconds of many load balancers, which would else use one that has just closed. */
+  keepAliveMs: 65_000,
+  /** Pause between two lines of the log about connections that were refused. */
+  refusedLogMs: 60_000,
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,

@@ -41,7 +41,7 @@ export const timeType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -45,7 +45,7 @@ export const timestampType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

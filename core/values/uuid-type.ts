@@ -40,7 +40,7 @@ export const uuidType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
-  hasMembers: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

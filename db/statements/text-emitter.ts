@@ -138,6 +138,10 @@ export class TextEmitter implements Emitter {
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
   }
 
+  holds(column: Column): void {
+    this.pieces.push(this.dialect.holds(column, this.nameOf(column), this.valueFor(column)));
+  }
+
   sort(column: Column, direction: "asc" | "desc"): void {
     this.relyOn(column);
     this.pieces.push(this.dialect.sort(column, this.nameOf(column), direction));

@@ -1047,6 +1047,15 @@ describe("project.json is refused for", () => {
       "decimals",
       "one of number, string",
     ],
+    ...["https://shop.example/", "shop.example", "HTTPS://shop.example", "null", "file://"].map(
+      (origin) =>
+        [
+          `an origin that no browser sends: ${origin}`,
+          { ...projectFile, cors: { origins: [origin] } },
+          "cors.origins[0]",
+          "an origin as browsers send it",
+        ] as const,
+    ),
     ["origins as a text", { ...projectFile, cors: { origins: "*" } }, "cors.origins", "a list"],
     [
       "a token's secret beside published keys",
@@ -1075,10 +1084,34 @@ describe("project.json is refused for", () => {
       "a different id for each key",
     ],
     [
-      "a rate limit",
+      "an unknown word of the rate limit",
       { ...projectFile, rateLimit: { perMinute: 60 } },
+      "rateLimit.perMinute",
+      "one of windowSeconds, max, actions",
+    ],
+    [
+      "a rate limit of an unknown action",
+      { ...projectFile, rateLimit: { actions: { exprt: 10 } } },
+      "rateLimit.actions.exprt",
+      'did you mean "export"',
+    ],
+    [
+      "a rate limit of none",
+      { ...projectFile, rateLimit: { max: 0 } },
+      "rateLimit.max",
+      "at least 1",
+    ],
+    [
+      "a rate limit that limits nothing",
+      { ...projectFile, rateLimit: { windowSeconds: 10 } },
       "rateLimit",
-      "not available in this version",
+      "max, or a limit in actions",
+    ],
+    [
+      "an offset below nothing",
+      { ...projectFile, limits: { maxOffset: -1 } },
+      "limits.maxOffset",
+      "at least 0",
     ],
     [
       "an unknown strategy of locking",
@@ -1161,7 +1194,7 @@ describe("text that is not JSON is refused with line and column:", () => {
 test("faults of all files come at once, by file and place, whatever step finds them", async () => {
   const { faults } = await load(
     filesOf({
-      "project.json": { database: { url: "x:" }, rateLimit: { perMinute: 1 } },
+      "project.json": { database: { url: "x:" } },
       "b.json": { ...base, fieldName: ["skuu", "sku"], hiddenFields: ["nam"] },
       "a.json": { action: { raed: true }, tableName: 5 },
       "c.json": "{",
@@ -1173,7 +1206,6 @@ test("faults of all files come at once, by file and place, whatever step finds t
     "shop/b.json fieldName[0]",
     "shop/b.json hiddenFields[0]",
     "shop/c.json $",
-    "shop/project.json rateLimit",
   ]);
 });
 

@@ -147,6 +147,7 @@ export async function load(
     entities: new Map(compiled.flatMap(({ entities }) => [...entities])),
     faults: sortFaults([...faults, ...compiled.flatMap((one) => one.faults)]),
     notices: compiled.flatMap(({ notices }) => notices),
+    risks: compiled.flatMap(({ risks }) => risks),
     remarks: compiled.flatMap(({ remarks }) => remarks),
   };
 }

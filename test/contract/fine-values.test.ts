@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
+import { importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";
 
 const engine = inject("engine");
@@ -42,8 +43,17 @@ beforeAll(async () => {
           update: true,
           adjust: true,
           export: true,
+          import: true,
         },
         adjustConfig: { fields: { rough: {} }, reasonRequired: false },
+      },
+      ruled: {
+        tableName: "fine",
+        action: { create: true },
+        fieldValidation: [
+          { name: "moment", constraints: { after: micro } },
+          { name: "clock", constraints: { min: "08:15:00.25", max: "20:00:00" } },
+        ],
       },
     },
     project: { cache: { enabled: false } },
@@ -119,9 +129,59 @@ describe("fractions of a second", () => {
     });
   });
 
-  test("are in exports", async () => {
+  test("are all in an export as csv", async () => {
     const rows = (await service.exported("fine", { format: "csv" })).split(/\r?\n/);
-    expect(rows[1]).toContain("10:00:00.123456");
+    expect(rows[1]).toContain("10:00:00.123456Z");
+    expect(rows[1]).toContain("08:15:00.25");
+  });
+
+  test("are in an export as xlsx: of times all, of dates the milliseconds that Excel knows", async () => {
+    const where = { conditions: [{ key: "id", operator: "=", value: 1 }] };
+    const jobId = await service.start("fine", { format: "xlsx", where });
+    await service.ended("fine", jobId);
+    const file = await service.fetch(`/api/test/fine/export-download?job_id=${jobId}`);
+    const [sheet] = await sheetsOf(new Uint8Array(await file.arrayBuffer()));
+    expect(sheet!.getRow(2).getCell(2).value).toEqual(new Date("2026-01-31T10:00:00.123Z"));
+    expect(sheet!.getRow(2).getCell(3).value).toBe("08:15:00.25");
+  });
+
+  test("are in imports", async () => {
+    const sent = { id: 40, moment: "2026-02-01T00:00:00.000001Z", clock: "08:15:00.250001" };
+    const file = await workbookOf([Object.keys(sent), Object.values(sent)]);
+    const { body } = await importerOf(service).committed("fine", file);
+    expect(body.result).toMatchObject({ inserted: 1 });
+    const stored = await service.post("fine/first", { where: { key: "id", value: 40 } });
+    expect(record(stored)).toMatchObject(sent);
+  });
+
+  test.each(["moment", "clock"])("put the pages of a cursor by %s in order", async (column) => {
+    const where = { conditions: [{ key: "id", operator: "<=", value: 3 }] };
+    const sort_columns = [{ column, direction: "ASC" }];
+    const ids: unknown[] = [];
+    for (let cursor: unknown = true; cursor !== null;) {
+      const page = await service.post("fine/read", { where, sort_columns, per_page: 1, cursor });
+      ids.push(...records(page).map(({ id }) => id));
+      cursor = page.body.pagination.next_cursor;
+    }
+    expect(ids).toEqual(column === "moment" ? [3, 1, 2] : [2, 1, 3]);
+  });
+
+  test.each([
+    ["moment", micro, `must be after ${micro}`],
+    ["moment", "2026-01-31T10:00:00.123455Z", `must be after ${micro}`],
+    ["clock", "08:15:00.249999", "must be at least 08:15:00.25"],
+    ["clock", "20:00:00.000001", "must be at most 20:00:00"],
+  ])("are compared by rules: %s refuses %s", async (field, value, message) => {
+    check(await service.post("ruled/create", { id: 50, [field]: value }), {
+      status: 400,
+      error: "Validation failed",
+      errors: { [field]: [message] },
+    });
+  });
+
+  test("are compared by rules, which take what is a microsecond later", async () => {
+    const sent = { id: 51, moment: "2026-01-31T10:00:00.123457Z", clock: "08:15:00.250001" };
+    expect(record(await service.post("ruled/create", sent))).toMatchObject(sent);
   });
 });
 

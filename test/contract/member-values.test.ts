@@ -40,9 +40,18 @@ describe.each(columns)("a search of the column %s", (key) => {
     });
   });
 
-  test.each([">", "<", ">=", "<="])("read refuses %s", async (operator) => {
-    const where = { conditions: [{ key, operator, value: ["a"] }] };
-    check(await service.post("held/read", { where }), { status: 400, error: "Invalid parameter" });
+  test.each([
+    [">", ["a"]],
+    ["<=", ["a"]],
+    ["IN", [["a"]]],
+    ["BETWEEN", [["a"], ["b"]]],
+  ])("read refuses %s", async (operator, value) => {
+    const where = { conditions: [{ key, operator, value }] };
+    check(await service.post("held/read", { where }), {
+      status: 400,
+      error: "Invalid parameter",
+      message: `Column "${key}" holds other values: it takes =, !=, CONTAINS, IS NULL and IS NOT NULL`,
+    });
   });
 
   test("read refuses it as search_by", async () => {

@@ -3,6 +3,7 @@
  * known about each database. A request that finds no plan compiles one over its own connections, because it must not
  * wait for another request's connection. The first result is kept.
  */
+import { createReach, type Reach } from "../../../core/cache/reach.ts";
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";
@@ -11,10 +12,12 @@ import {
   type ProjectConfig,
   readConfig,
 } from "../../../core/config/read-config.ts";
+import { riskText, settingsRisks } from "../../../core/config/risks.ts";
 import type { Routes } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest } from "../../../db/open-remote.ts";
+import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
 import { lookAt } from "../open-project.ts";
 import type { BoundEnvironment } from "./bindings.ts";
@@ -33,7 +36,9 @@ export interface Installation {
   readonly log: Log;
   /** The signing keys of the project's token issuer that earlier requests fetched. */
   keysOf(config: ProjectConfig): KnownKeys;
-  /** Addresses of databases behind Hyperdrive. */
+  /** Whether the counters in Redis are in reach. */
+  readonly countersReach: Reach;
+  /** Addresses of databases that are known to nobody else. */
   readonly pooled: BoundEnvironment["pooled"];
   /** Opens a database for one request, to be closed with it. Rejects with Refusal when its address is invalid. */
   openDb(config: ProjectConfig): Promise<Db>;
@@ -70,6 +75,7 @@ export function readInstallation({
     configs: projects.map(withoutCache),
     log,
     pooled,
+    countersReach: createReach({ log, ...countersReach }),
     keysOf({ name }) {
       const known = keys.get(name) ?? noKeysYet();
       keys.set(name, known);
@@ -99,6 +105,11 @@ export function readInstallation({
       if (!routes.has(config.name)) {
         routes.set(config.name, look.routes);
         for (const notice of look.notices) log.warn({ project: config.name }, notice);
+        for (const risk of [
+          ...settingsRisks(config, { openBy: "a Worker is public" }),
+          ...look.risks,
+        ])
+          log.warn({ project: config.name }, riskText(risk));
       }
       return routes.get(config.name)!;
     },

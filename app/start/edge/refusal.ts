@@ -17,7 +17,7 @@ export function refusingApp(log: Log): Hono {
     projects: new Map(),
     pingRedis: null,
     metricsToken: null,
-    isBehindProxy: false,
+    trustProxy: 0,
   };
   const app = new Hono();
   app.get(

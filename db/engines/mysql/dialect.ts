@@ -47,6 +47,11 @@ export function createDialect(decimals: Decimals): Dialect {
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     exact,
+    comparand(column, term) {
+      if (isCheckedText(column)) return wholeJson(term);
+      return column.notation === "wkt" ? sql`st_astext(${term})` : term;
+    },
+    holds: (_column, name, value) => sql`json_contains(${name}, ${value})`,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -106,11 +111,25 @@ export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
     : { precision: String(range.max).length, scale: 0 };
 
 function param(column: Column, placeholder: SQL): SQL {
+  if (column.notation === "wkt" && column.markOf === undefined) return geometryOf(placeholder);
   // MySQL compares JSON with text as a JSON string; MariaDB has no such type.
   return column.native === "json"
     ? sql`cast(${placeholder} as json)`
     : marks.param(column, placeholder);
 }
+
+/**
+ * MariaDB makes a null of a text that is no geometry, and would store it without an error. The cast is one that the server refuses where it
+ * stores, as it does nowhere else.
+ */
+const geometryOf = (text: SQL): SQL =>
+  sql`coalesce(st_geomfromtext(${text}), if(cast(concat('no geometry ', ${text}) as double) = 0, null, null))`;
+
+/** MariaDB keeps JSON as a text that it checks; MySQL has a type whose values it compares itself. */
+const isCheckedText = ({ type, native }: Column): boolean => type === "json" && native !== "json";
+
+/** One text for all ways to write a value. */
+const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary)`;
 
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
 function like(

@@ -166,6 +166,7 @@ function columnOf(row: ColumnRow): Column {
   const { native, typmod } = row;
   const type = typeOf(row);
   const isLengthed = native === "character varying" || native === "bpchar";
+  const isBits = native === bits || native === "bit varying";
   const isNumeric = native === "numeric" && typmod >= 0;
   return {
     name: row.name,
@@ -174,9 +175,10 @@ function columnOf(row: ColumnRow): Column {
     nullable: !row.required,
     hasDefault: row.has_default,
     generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
-    lengthMax: isLengthed && typmod >= 0 ? typmod - 4 : null,
+    lengthMax: typmod < 0 ? null : isLengthed ? typmod - 4 : isBits ? typmod : null,
     bytesMax: native === "name" ? 63 : null,
-    fixedLength: native === "bpchar",
+    fixedLength: native === "bpchar" || native === bits,
+    ...(isBits && { notation: "bits" }),
     isSingle: native === "real",
     range: ranges.get(native) ?? null,
     precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
@@ -190,9 +192,14 @@ function columnOf(row: ColumnRow): Column {
   };
 }
 
-/** Rows within rows, and what the server alone makes of texts. */
+/** The name without quotes would mean a single bit. */
+const bits = '"bit"';
+
+/** Rows within rows, what the server alone makes of texts, and its internal types, which take no text. */
 const isShownOnly = ({ category, native }: ColumnRow): boolean =>
-  category === "C" || native === "tsvector";
+  category === "C" ||
+  native === "tsvector" ||
+  /^pg_(node_tree|ndistinct|dependencies|mcv_list)$/.test(native);
 
 function typeOf({ category, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";

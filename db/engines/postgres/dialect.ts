@@ -59,14 +59,30 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
-    comparand: (column, term) =>
-      column.type === "other" && isUnordered(column) ? sql`${term}::text` : term,
+    comparand(column, term) {
+      if (isUnordered(column)) return holdsJson(column) ? asJson(column, term) : sql`${term}::text`;
+      return term;
+    },
+    holds(column, name, value) {
+      if (!holdsJson(column)) return sql`${name} @> ${value}`;
+      const [whole, part] = [asJson(column, name), asJson(column, value)];
+      // The operator itself finds texts and numbers in a list, and objects only within another list.
+      return column.type === "array"
+        ? sql`${whole} @> ${part}`
+        : sql`(${whole} @> ${part} or ${whole} @> jsonb_build_array(${part}))`;
+    },
     limit: (limit, offset) =>
       limit === null
         ? sql`offset ${offset}::bigint`
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+const holdsJson = ({ native }: Column): boolean => /^jsonb?(\[\])?$/.test(native);
+
+/** The type json has no operators. */
+const asJson = ({ native, type }: Column, term: SQL): SQL =>
+  native === "jsonb" ? term : type === "array" ? sql`to_jsonb(${term})` : sql`${term}::jsonb`;
 
 /** As `withoutAccents` in core; the extension unaccent need not be there. */
 const unaccented = (text: SQL): SQL =>
