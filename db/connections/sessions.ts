@@ -1,4 +1,4 @@
-/** Core's `DbSession`: what one request asks of the database until its deadline. */
+/** Core's `DbSession`: the database calls of one request until its deadline. */
 import { unavailable } from "../../core/values/errors.ts";
 import type { Table } from "../../core/values/column.ts";
 import type { DbSession, LedgerName } from "../../core/plans/ports.ts";
@@ -26,7 +26,7 @@ export interface SessionParts {
   readonly ledgers: Readonly<Record<LedgerName, () => Promise<Table>>>;
 }
 
-/** Makes sessions by their deadline. */
+/** Creates a function that makes sessions with a deadline. */
 export function createSessions(parts: SessionParts): (deadlineAtMs: number) => DbSession {
   const { engine, compile, executor, pools, transact, retrying, streaming, ledgers } = parts;
   const { dialect } = engine;
@@ -93,7 +93,7 @@ export function createSessions(parts: SessionParts): (deadlineAtMs: number) => D
   };
 }
 
-/** Adds the tables of the statements to those that are written. */
+/** Records the tables of the statements as written. */
 const noting =
   (written: Set<Table | "unknown">) =>
   (execute: Execute): Execute =>

@@ -1,5 +1,5 @@
 /**
- * What is to become of one row of a file, once it is known which record it means: its values run through the entity's rules as in create
+ * Decides about one row of a file once its record is known: its values are checked by the entity's rules as in create
  * and update.
  */
 import type { Column } from "../../core/values/column.ts";
@@ -12,7 +12,7 @@ import { fillsBeside, newKey, withFills } from "../../core/records/record.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
-/** What is to become of a row. */
+/** The decision about a row. */
 export type Verdict =
   | NewRow
   | ChangedRow
@@ -118,5 +118,5 @@ function addScopeError(
   if (name === null) return;
   // A column that the caller does not know has no name here.
   const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key;
-  addMessage(one, known, "is outside of what you may access");
+  addMessage(one, known, "is outside the rows that you may access");
 }

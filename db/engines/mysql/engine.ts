@@ -66,7 +66,8 @@ function readUrl(text: string): ConnectionOptions {
 
 function targetOf(url: URL): ConnectionOptions {
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (database === "") throw new Error("The database URL names no database: mysql://host/database");
+  if (database === "")
+    throw new Error("The database URL has no database name; expected mysql://host/database");
   const target: ConnectionOptions = {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 3306 : Number(url.port),
@@ -111,7 +112,7 @@ function tlsMode(name: string, mode: string): Tls {
       return { rejectUnauthorized: true, verifyIdentity: true };
     default:
       throw new Error(
-        `The database URL's ${name} is "${mode}"; it may be disabled, required, verify_ca or verify_identity`,
+        `The option ${name} of the database URL is "${mode}"; it must be disabled, required, verify_ca or verify_identity`,
       );
   }
 }
@@ -126,5 +127,5 @@ function tlsOptions(text: string): Tls {
     options = null;
   }
   if (typeof options === "object" && options !== null) return options;
-  throw new Error("The database URL's ssl is neither true nor false nor a JSON object");
+  throw new Error("The option ssl of the database URL must be true, false or a JSON object");
 }

@@ -88,7 +88,7 @@ const tlsRefused = (): Error =>
 async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
   const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
   const request = Buffer.alloc(8);
-  // The length of the message, and the number that asks for TLS.
+  // The length of the message, and the number that requires TLS.
   request.writeUInt32BE(8, 0);
   request.writeUInt32BE(80_877_103, 4);
   socket.write(request);
@@ -111,7 +111,7 @@ async function openOver(
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
-  // The driver would begin TLS all the same, and tell only that the server then closed the connection.
+  // The driver would begin TLS anyway, and tell only that the server then closed the connection.
   if (address.needsTls && !address.openTls)
     socket.once("data", (first: Buffer) => {
       if (String(first) === "N") session.cut(tlsRefused());
@@ -150,6 +150,6 @@ function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>
   if (forgotten.length === 0) return;
   const defaults = forgotten.map((name) => `alter role … set ${name} = '${String(asked[name])}'`);
   throw new Error(
-    `The database, or a pooler before it, does not keep settings of the session; make them defaults: ${defaults.join("; ")}`,
+    `The database, or a pooler in front of it, does not keep session settings; set them as defaults: ${defaults.join("; ")}`,
   );
 }
