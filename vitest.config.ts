@@ -8,7 +8,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
-const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,stores}/**"];
+const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,pooler,runtime,stores}/**"];
 
 /** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
@@ -133,6 +133,7 @@ export default defineConfig({
         extends: true,
         test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
       },
+      { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
       {
         extends: true,
         test: {

@@ -5,7 +5,8 @@
 import type { Db } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
 import { address as sqlite } from "./engines/sqlite/address.ts";
-import { databaseAt, enginesOf, openEngine, registrationOf } from "./open-engine.ts";
+import type { AddressSettings, SettingFault } from "./engines/database-address.ts";
+import { databaseAt, enginesOf, faultsAt, openEngine, registrationOf } from "./open-engine.ts";
 import { type OpenOptions, remoteRegistrations } from "./open-remote.ts";
 
 export type { OpenOptions };
@@ -25,6 +26,10 @@ export async function openDb(url: string, options: OpenOptions): Promise<Db> {
 
 /** Equal for addresses of the same database, whoever the user is and whatever the options are; empty for one that `openDb` refuses. */
 export const databaseOf = (url: string): string => databaseAt(engines, url);
+
+/** What can be seen to be wrong with a database's URL and settings before it is opened. */
+export const databaseFaults = (url: string, settings: AddressSettings): readonly SettingFault[] =>
+  faultsAt(engines, url, settings);
 
 /** Whether the data live in this process, where no other connection finds them. */
 export const isInMemory = (url: string): boolean =>

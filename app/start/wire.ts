@@ -8,15 +8,17 @@ import { type Cache, createCache } from "../../core/cache/cache.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
-import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
+import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import type { Project } from "../../core/dispatch.ts";
-import { databaseOf, openDb } from "../../db/open.ts";
+import { databaseFaults, databaseOf, openDb } from "../../db/open.ts";
+import { readText } from "./config-files.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
-import { appOver, assembleProject, lookAt } from "./open-project.ts";
+import { appOver, assembleProject, databaseOptions, lookAt } from "./open-project.ts";
+import { readProjects } from "./read-projects.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
 import { openStores } from "../stores/open-stores.ts";
@@ -72,7 +74,7 @@ export async function openService({
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
-  const { projects: configs, faults } = readConfig(files, env);
+  const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
@@ -133,7 +135,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   endpoints: number;
 }> {
   const log = createLog("silent");
-  const { projects: configs, faults } = readConfig(files, env);
+  const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest, log });
   const settings = parseEnv(env);
@@ -183,13 +185,8 @@ async function openProject(
   config: ProjectConfig,
   { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url, pool, statementTimeoutMs, triggerMessages } = config.database;
-  const db = await openDb(url, {
-    connectionsMax: pool,
-    statementTimeoutMs,
-    triggerMessages,
-    decimals: config.decimals,
-  });
+  const { url } = config.database;
+  const db = await openDb(url, databaseOptions(config, readText));
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
   const project = assembleProject(config, {
     db,

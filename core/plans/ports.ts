@@ -81,8 +81,11 @@ export interface Catalog {
 
 export interface Db {
   readonly catalog: Catalog;
-  /** `deadlineAtMs`: on the clock of `performance.now()`. */
-  session(deadlineAtMs: number): DbSession;
+  /**
+   * `deadlineAtMs`: on the clock of `performance.now()`. `caller`: for whom the statements are sent, as the database's own rules may ask; absent: for
+   * the service itself.
+   */
+  session(deadlineAtMs: number, caller?: Caller): DbSession;
   /** Resolves when a statement ran; rejects with `unavailable`. */
   ping(): Promise<void>;
   /** Lets running statements finish for a moment, then closes every connection. */

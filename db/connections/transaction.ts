@@ -1,7 +1,7 @@
 /** Work in one transaction on one connection: its statements one after the other, then a commit, or a rollback after any failure. */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/plans/ports.ts";
-import type { Connection, Engine } from "../engines/engine.ts";
+import type { Connection, Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { Conflict, visibleError } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -18,6 +18,8 @@ export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise
 export interface Transacting {
   readonly pool: Pool;
   readonly begin: readonly string[];
+  /** The settings that hold for it alone; null = none. */
+  readonly local: Command | null;
   readonly deadlineAtMs: number;
 }
 
@@ -43,7 +45,7 @@ export function createTransact({
   async function run<T>(
     connection: Connection,
     work: Work<T>,
-    { begin, deadlineAtMs }: Transacting,
+    { begin, local, deadlineAtMs }: Transacting,
   ): Promise<T> {
     const steps = createSteps();
     const statements: Execute = (statement) =>
@@ -52,7 +54,7 @@ export function createTransact({
       steps.next(() => control(connection, text, deadlineAtMs)),
     );
     try {
-      for (const text of begin) await control(connection, text, deadlineAtMs);
+      await executor.begin(connection, { texts: begin, local, deadlineAtMs });
       const result = await within(
         work(statements, part),
         deadlineAtMs,

@@ -4,38 +4,28 @@
  */
 import { once } from "node:events";
 import net from "node:net";
-import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
-import type { EngineOptions } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
-import {
-  type Address,
-  lostError,
-  optionsFor,
-  type PostgresConnection,
-  PostgresSession,
-} from "./session.ts";
+import { type Address, lostError, type PostgresConnection, PostgresSession } from "./session.ts";
+import type { Target } from "./url.ts";
 
 /**
  * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
- * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest. Throws at once for a URL that cannot be read.
+ * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest.
  */
 export function createConnector(
-  url: string,
-  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
+  { url, hosts, ports, path, tls, isPooled, startSettings: settings }: Target,
+  { openTls = null }: { openTls?: OpenTlsSocket | null | undefined },
 ): () => Promise<PostgresConnection> {
-  const { host, port, path, ssl } = readUrl(url);
-  const timeoutMs = limits.connectTimeoutMs / host.length;
-  const addresses = host.map((name, index): Address => {
+  const timeoutMs = limits.connectTimeoutMs / hosts.length;
+  const shared = { url, path, settings, isPooled, timeoutMs, tls };
+  const addresses = hosts.map((host, index): Address => {
     return {
-      url,
-      host: name,
-      port: port[index]!,
-      path: path || null,
-      statementTimeoutMs,
-      timeoutMs,
-      openTls: ssl ? (openTls ?? null) : null,
+      ...shared,
+      host,
+      port: ports[index]!,
+      openTls: tls.mode === "disable" ? null : openTls,
     };
   });
   return async () => {
@@ -49,16 +39,6 @@ export function createConnector(
     }
     throw last;
   };
-}
-
-/** The driver's reading of the URL; it connects only when a statement is sent. */
-function readUrl(url: string) {
-  try {
-    return postgres(url, optionsFor(0)).options;
-  } catch {
-    // Without a cause: the parser's error holds the URL, and that the password.
-    throw new Error("The URL of the PostgreSQL database cannot be read");
-  }
 }
 
 async function openAt(address: Address): Promise<PostgresConnection> {
@@ -108,7 +88,7 @@ async function openOver(
   try {
     await opening.promise;
     const { rows } = await session.run(askSettings, [], false);
-    refuseForgetful(rows[0]!, session.settings);
+    if (!address.isPooled) refuseForgetful(rows[0]!, address.settings);
     return session;
   } catch (error) {
     session.destroy();
@@ -131,6 +111,6 @@ function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>
   if (forgotten.length === 0) return;
   const defaults = forgotten.map((name) => `alter role … set ${name} = '${String(asked[name])}'`);
   throw new Error(
-    `The database, or a pooler before it, does not keep settings of the session; make them defaults: ${defaults.join("; ")}`,
+    `The database, or a pooler before it, does not keep settings of the session; make them defaults: ${defaults.join("; ")}; or set "preparedStatements": false under "database", so that each transaction brings them along`,
   );
 }
