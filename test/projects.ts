@@ -40,6 +40,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   workerd: { command: "test:deep", servers: everyServer },
   "workerd-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
   "workerd-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  tls: { command: "test:deep", servers: ["postgres", "mysql"] },
   pooler: { command: "test:deep", servers: ["postgres"], programs: ["pgbouncer"] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
