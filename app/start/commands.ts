@@ -10,18 +10,20 @@ import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { parseEnv } from "./env.ts";
 import type { Service } from "./wire.ts";
 
-const usage = `Usage: npm run rowgate -- <command>
+const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    hold the configuration against the live databases; exits 1 when it finds a fault
   key      make an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+
+--env-file reads variables from a file, for serve, worker and check; those of the environment count more.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: serveProjects,
-  worker: runJobs,
-  check,
+  serve: withEnvFile(serveProjects),
+  worker: withEnvFile(runJobs),
+  check: withEnvFile(check),
   key: makeKey,
 };
 
@@ -31,6 +33,15 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   if (command) return command(args).catch(exitWith);
   process.stderr.write(usage);
   process.exitCode = name === "" || name === "help" ? 0 : 1;
+}
+
+/** The command, after the variables of the files that its arguments name. Rejects with an Error for any other argument. */
+function withEnvFile(command: () => Promise<void>): (args: readonly string[]) => Promise<void> {
+  return async (args) => {
+    const { loadEnvFiles } = await import("./env-file.ts");
+    loadEnvFiles(args, process.env);
+    return command();
+  };
 }
 
 async function serveProjects(): Promise<void> {
@@ -79,7 +90,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 async function check(): Promise<void> {
   const { checkConfig } = await import("./wire.ts");
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, notices, endpoints } = await checkConfig({
+  const { faults, unreachable, notices, risks, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
@@ -91,6 +102,8 @@ async function check(): Promise<void> {
     );
   }
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
+  for (const { file, path, message } of risks)
+    process.stdout.write(`Warning: ${file}, ${path}: ${message}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }

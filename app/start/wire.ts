@@ -9,9 +9,11 @@ import type { Callers } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
+import { projectRisks, type Risk } from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { databaseFaults, databaseOf, openDb } from "../../db/open.ts";
 import { readText } from "./config-files.ts";
+import { databaseReach } from "./database-reach.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
@@ -132,6 +134,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   unreachable: readonly string[];
   /** What the operator should know, and what stops nothing. */
   notices: readonly string[];
+  risks: readonly Risk[];
   endpoints: number;
 }> {
   const log = createLog("silent");
@@ -154,6 +157,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   return {
     faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
     notices,
+    risks: configs.flatMap((config) => projectRisks(config, databaseReach(config))),
     unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };

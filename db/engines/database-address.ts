@@ -2,7 +2,7 @@
  * What the URL of a database says, as far as it can be told without the driver. Each engine's folder has one of these, beside
  * the engine itself, which is loaded only when it is wanted.
  */
-import type { TlsCertificates } from "./tls.ts";
+import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
@@ -11,6 +11,8 @@ export interface EngineAddress {
   databaseOf(url: string): string;
   /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
   faults(url: string, settings: AddressSettings): readonly SettingFault[];
+  /** Absent: on no server. */
+  serverOf?(url: string): DatabaseServer;
   /** Whether the data live in this process, where no other connection finds them; absent: they never do. */
   isInMemory?(url: string): boolean;
   /**
@@ -18,6 +20,13 @@ export interface EngineAddress {
    * each transaction another session. Absent: it can be used there whatever the URL says.
    */
   edgeFault?(url: string, options: { isPooled: boolean }): AddressFault | null;
+}
+
+export interface DatabaseServer {
+  /** Names and addresses, those of IPv6 without brackets. Empty: a socket of this machine. */
+  readonly hosts: readonly string[];
+  /** Whether the URL says whether to use TLS. */
+  readonly saysTls: boolean;
 }
 
 /** What project.json says beside the URL, as far as it is not good for every engine. */
@@ -100,8 +109,20 @@ export const serverAddress = ({
     // The name as it is: two databases may differ in case alone, and must not share answers.
     return `${schemes[0]}:${server.toLowerCase()}${usual}/${name.join("/")}`;
   },
+  serverOf(url) {
+    const [, authority = "", query = ""] = /^[^:]*:\/\/([^/?]*)[^?]*\??(.*)$/.exec(url) ?? [];
+    const hosts = authority.slice(authority.lastIndexOf("@") + 1).split(",");
+    const options = new URLSearchParams(query);
+    return {
+      hosts: hosts.map(withoutPort).filter((host) => host !== ""),
+      saysTls: ["ssl", ...tlsOptionNames].some((name) => options.has(name)),
+    };
+  },
   edgeFault: (url, { isPooled }) => (isPooled ? pooledFault : tlsFault(url)),
 });
+
+const withoutPort = (host: string): string =>
+  host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");
 
 const encodings = "@ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25";
 
@@ -123,7 +144,9 @@ function unencodedSign(url: string): string | null {
 /** Which certificates are good is the runtime's matter: those of public authorities, for the server's own name. */
 function tlsFault(url: string): AddressFault | null {
   const options = new URLSearchParams(/\?(.*)$/.exec(url)?.[1] ?? "");
-  const hasOwn = ["sslrootcert", "sslcert", "sslkey"].some((name) => options.has(name));
+  const hasOwn = ["sslrootcert", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key"].some(
+    (name) => options.has(name),
+  );
   if (!hasOwn && !options.get("ssl")?.startsWith("{")) return null;
   return {
     found: "TLS with certificates of your own, which this runtime cannot be given",

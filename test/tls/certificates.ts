@@ -24,9 +24,21 @@ export function makeCertificates(server: "postgres" | "mysql"): Certificates {
     void execFileSync("openssl", args, { stdio: "ignore" });
   const selfSigned = (name: string): void =>
     openssl(
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-      ...["-subj", `/CN=${name}`, "-days", "2"],
-      ...["-keyout", file(`${name}.key`), "-out", file(`${name}.crt`)],
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-subj",
+      `/CN=${name}`,
+      "-days",
+      "2",
+      "-keyout",
+      file(`${name}.key`),
+      "-out",
+      file(`${name}.crt`),
     );
   selfSigned("authority");
   selfSigned("stranger");
@@ -36,13 +48,35 @@ export function makeCertificates(server: "postgres" | "mysql"): Certificates {
     sign(name, host) {
       writeFileSync(file(`${name}.ext`), `subjectAltName = DNS:${host}\n`);
       openssl(
-        ...["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-        ...["-subj", `/CN=${host}`, "-keyout", file(`${name}.key`), "-out", file(`${name}.csr`)],
+        "req",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-subj",
+        `/CN=${host}`,
+        "-keyout",
+        file(`${name}.key`),
+        "-out",
+        file(`${name}.csr`),
       );
       openssl(
-        ...["x509", "-req", "-in", file(`${name}.csr`), "-days", "2", "-CAcreateserial"],
-        ...["-CA", file("authority.crt"), "-CAkey", file("authority.key")],
-        ...["-extfile", file(`${name}.ext`), "-out", file(`${name}.crt`)],
+        "x509",
+        "-req",
+        "-in",
+        file(`${name}.csr`),
+        "-days",
+        "2",
+        "-CAcreateserial",
+        "-CA",
+        file("authority.crt"),
+        "-CAkey",
+        file("authority.key"),
+        "-extfile",
+        file(`${name}.ext`),
+        "-out",
+        file(`${name}.crt`),
       );
       chmodSync(file(`${name}.key`), 0o600);
       if (account) chownSync(file(`${name}.key`), account.uid, account.gid);

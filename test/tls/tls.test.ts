@@ -57,13 +57,16 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
       ];
       writeFileSync(file("hba.conf"), `${lines.join("\n")}\n`);
       server = await startPrograms(name, [
-        ...["--ssl=on", `--ssl_cert_file=${file("server.crt")}`],
-        ...[`--ssl_key_file=${file("server.key")}`, `--ssl_ca_file=${file("authority.crt")}`],
+        "--ssl=on",
+        `--ssl_cert_file=${file("server.crt")}`,
+        `--ssl_key_file=${file("server.key")}`,
+        `--ssl_ca_file=${file("authority.crt")}`,
         `--hba_file=${file("hba.conf")}`,
       ]);
     } else {
       server = await startPrograms(name, [
-        ...[`--ssl-cert=${file("server.crt")}`, `--ssl-key=${file("server.key")}`],
+        `--ssl-cert=${file("server.crt")}`,
+        `--ssl-key=${file("server.key")}`,
         `--ssl-ca=${file("authority.crt")}`,
       ]);
     }
@@ -193,6 +196,14 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
     await expect.poll(() => outcomeOf(full), { timeout: 20_000 }).toBe("refused");
     expect(await outcomeOf(address(`sslmode=verify-ca&${options}`))).toBe("encrypted");
     expect(await outcomeOf(address("sslmode=require"))).toBe("encrypted");
+    for (const runtime of ["bun", "deno"] as const) {
+      const check = (mode: string): Promise<number> => {
+        const url = address(`sslmode=${mode}&sslrootcert=\${CA}`);
+        return checkOn(runtime, { url, authority: certificates.text("authority.crt") });
+      };
+      expect([runtime, await check("verify-full")]).toEqual([runtime, 1]);
+      expect([runtime, await check("verify-ca")]).toEqual([runtime, 0]);
+    }
   });
 });
 
@@ -207,17 +218,15 @@ async function checkOn(
   write("ca.pem", authority);
   write("shop/project.json", JSON.stringify({ database: { url: "${DATABASE_URL}" } }));
   write("shop/things.json", JSON.stringify({ tableName: "things", action: { read: true } }));
-  const env = {
-    ...process.env,
-    CONFIG_DIR: folder,
-    DATABASE_URL: url.replace("$%7BCA%7D", join(folder, "ca.pem")),
-  };
+  write("own.env", `DATABASE_URL="${url.replace("$%7BCA%7D", join(folder, "ca.pem"))}"\n`);
+  const env = { ...process.env, CONFIG_DIR: folder };
+  const commandLine = ["check", "--env-file", join(folder, "own.env")];
   const command = runtime === "node" ? commandFor("node") : rowgateCommand(runtime, env);
   if (command === null) throw new Error(`${runtime} is not installed`);
   const [program, ...args] = command;
   const cli = join(import.meta.dirname, "../../app/start/cli.ts");
   const code = await new Promise<number>((resolve) => {
-    execFile(program, [...args, cli, "check"], { env }, (error, _stdout, stderr) => {
+    execFile(program, [...args, cli, ...commandLine], { env }, (error, _stdout, stderr) => {
       const isRefused = stderr.includes("the database does not answer");
       resolve(error === null ? 0 : isRefused ? 1 : -1);
     });
