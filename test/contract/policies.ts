@@ -42,7 +42,8 @@ const asRole = (text: string): string => {
 };
 
 const setUp = (): readonly string[] => [
-  `create role ${role} login password '${password}'`,
+  // Of the whole server: another database of the tests may have made it.
+  `do $$ begin create role ${role} login password '${password}'; exception when duplicate_object then end $$`,
   `grant usage, create on schema public to ${role}`,
   ...["notes", "members", "audit"].map(
     (table) => `grant select, insert, update, delete on ${table} to ${role}`,

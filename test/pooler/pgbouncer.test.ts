@@ -3,6 +3,8 @@
  * is opened with elsewhere gets lost.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { checkConfig } from "../../app/start/wire.ts";
+import { open } from "../../db/engines/postgres/engine.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { dropRole, openPolicies, password, policyCases, role } from "../contract/policies.ts";
 import { openPooler, type Pooler } from "../servers/pgbouncer.ts";
@@ -22,8 +24,41 @@ afterAll(async () => {
   await session.close();
 });
 
-describe("policies behind PgBouncer", () =>
-  policyCases(() => openPolicies({ through: (url) => pooler.through(url), database })));
+describe("policies behind PgBouncer", () => {
+  const open = () => openPolicies({ through: (url) => pooler.through(url), database });
+  policyCases(open);
+
+  test("a configuration is read in sessions that other callers' claims have left", async () => {
+    const fixture = await open();
+    const read = () => fixture.post("listed/read", { page: 1 }, { "x-api-key": "the key of a" });
+    await Promise.all(Array.from({ length: 10 }, read));
+    const { faults, unreachable, endpoints } = await checkConfig({ files: fixture.files, env: {} });
+    await fixture.close();
+    expect({ faults, unreachable, endpoints }).toEqual({
+      faults: [],
+      unreachable: [],
+      endpoints: 4,
+    });
+  });
+});
+
+test("a statement that is given up is stopped in the server", async () => {
+  const server = inject("serverUrls")!.postgres!;
+  const options = { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" } as const;
+  const engine = await open(pooler.through(server), { ...options, ...database });
+  const connection = await engine.connect("read");
+  const session = await openSession("postgres", server);
+  const running = () =>
+    session.run(
+      "select 1 from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'",
+    );
+  const statement = connection.run("select pg_sleep(30)", [], false);
+  await expect.poll(running, { timeout: 10_000 }).toHaveLength(1);
+  connection.destroy();
+  await expect(statement).rejects.toThrow("The connection to the database was cut");
+  await expect.poll(async () => (await running()).length, { timeout: 10_000 }).toBe(0);
+  await session.close();
+});
 
 describe("what a session is opened with elsewhere", () => {
   let fixture: Fixture;

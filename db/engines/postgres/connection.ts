@@ -5,10 +5,17 @@
 import { once } from "node:events";
 import net from "node:net";
 import { limits } from "../../../core/values/limits.ts";
+import type { Command } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { type Address, lostError, type PostgresConnection, PostgresSession } from "./session.ts";
 import type { Target } from "./url.ts";
+
+interface ConnectorOptions {
+  readonly openTls?: OpenTlsSocket | null | undefined;
+  /** What a transaction of the service's own begins with; null = nothing. */
+  readonly ownSettings: Command | null;
+}
 
 /**
  * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
@@ -16,10 +23,10 @@ import type { Target } from "./url.ts";
  */
 export function createConnector(
   { url, hosts, ports, path, tls, isPooled, startSettings: settings }: Target,
-  { openTls = null }: { openTls?: OpenTlsSocket | null | undefined },
+  { openTls = null, ownSettings }: ConnectorOptions,
 ): () => Promise<PostgresConnection> {
   const timeoutMs = limits.connectTimeoutMs / hosts.length;
-  const shared = { url, path, settings, isPooled, timeoutMs, tls };
+  const shared = { url, path, settings, ownSettings, isPooled, timeoutMs, tls };
   const addresses = hosts.map((host, index): Address => {
     return {
       ...shared,

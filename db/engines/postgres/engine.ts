@@ -18,7 +18,11 @@ import { readTarget } from "./url.ts";
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readTarget(url, options);
-  const openConnection = createConnector(target, options);
+  const local = localSettingsOf(target, options.claimsSetting);
+  const openConnection = createConnector(target, {
+    openTls: options.openTls,
+    ownSettings: local.localSettings?.(null) ?? null,
+  });
   /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
   let foldingCollation: string | null | undefined;
 
@@ -40,7 +44,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
     singleWriter: false,
     connect,
-    ...localSettingsOf(target, options.claimsSetting),
+    ...local,
     // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],
     beginSnapshot: ["begin isolation level repeatable read read only"],

@@ -35,6 +35,8 @@ export interface Address {
   readonly path: string | null;
   /** What a session is opened with. */
   readonly settings: Readonly<Record<string, string>>;
+  /** What a transaction of the service's own begins with; null = nothing. */
+  readonly ownSettings: Command | null;
   /** A pooler gives each transaction another session: nothing is prepared in one. */
   readonly isPooled: boolean;
   readonly timeoutMs: number;
@@ -91,6 +93,8 @@ export class PostgresSession implements PostgresConnection {
   /** Rejects the one run that is under way. */
   private reject: (error: Error) => void = () => {};
   private isRunning = false;
+  /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
+  private isEnding = false;
   private backend: Backend | undefined;
 
   constructor(address: Address, socket: net.Socket | TlsSocket) {
@@ -155,8 +159,16 @@ export class PostgresSession implements PostgresConnection {
   }
 
   async outputColumns(text: string): Promise<readonly OutputColumn[]> {
-    const { columns } = await this.send(`select * from (\n${text}\n) as q limit 0`, [], false);
-    return columns ?? [];
+    const query = { text: `select * from (\n${text}\n) as q limit 0`, params: [], reuse: false };
+    const { ownSettings } = this.address;
+    if (ownSettings === null) return (await this.send(query.text, [], false)).columns ?? [];
+    const [, , result] = await this.runTogether([
+      plain("begin"),
+      ownSettings,
+      query,
+      plain("commit"),
+    ]);
+    return (result?.fields ?? []) as readonly OutputColumn[];
   }
 
   async close(): Promise<void> {
@@ -167,6 +179,8 @@ export class PostgresSession implements PostgresConnection {
   }
 
   destroy(): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
     // The server looks at its socket only between statements: one that waits for a lock would still be carried out.
     const cancelled =
       this.isRunning && this.backend ? requestCancel(this.address, this.backend) : null;
@@ -232,6 +246,8 @@ export class PostgresSession implements PostgresConnection {
   }
 }
 
+const plain = (text: string): Command => ({ text, params: [], reuse: false });
+
 interface Query {
   readonly text: string;
   readonly params: readonly unknown[];
@@ -256,7 +272,10 @@ interface Backend {
 }
 
 /** Asks the server to stop what the session does; resolves when it has closed that connection, which has no TLS. Best effort, never rejects. */
-function requestCancel({ host, port, path }: Address, { pid, secret }: Backend): Promise<unknown> {
+function requestCancel(
+  { host, port, path, isPooled }: Address,
+  { pid, secret }: Backend,
+): Promise<unknown> {
   const request = Buffer.alloc(16);
   // The length of the message, and the number that makes it a cancel request.
   for (const [index, word] of [16, 80_877_102, pid, secret].entries()) {
@@ -265,7 +284,10 @@ function requestCancel({ host, port, path }: Address, { pid, secret }: Backend):
   const socket = path ? net.connect({ path }) : net.connect({ host, port });
   socket.on("error", () => {});
   socket.setTimeout(1_000, () => socket.destroy());
-  socket.resume().end(request);
+  socket.resume();
+  // A pooler forgets the requests of clients that have left.
+  if (isPooled) socket.write(request);
+  else socket.end(request);
   return new Promise((resolve) => socket.once("close", resolve));
 }
 
