@@ -8,9 +8,9 @@ import type { Scope } from "./callers/scope.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
 import type { Queries, Session } from "./callers/session.ts";
 import type { Entity } from "./plans/entity.ts";
-import { AppError } from "./values/errors.ts";
+import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
-import { isObject } from "./values/json.ts";
+import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
 import { repeatable } from "./records/idempotency.ts";
@@ -39,7 +39,7 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
         locks: scopedLocks(request.locks, { session, scope, entity }),
       };
       try {
-        return await drive(bound, { call, session, keepAnswer });
+        return await drive(bound, { call, session, keepAnswer, errors: action.errors });
       } catch (error) {
         throw withoutUnseen(error, entity, body);
       }
@@ -60,13 +60,34 @@ interface Drive {
   readonly call: Call;
   readonly session: Session;
   readonly keepAnswer: KeepAnswer | null;
+  /** Those of the action. */
+  readonly errors: ReadonlySet<ErrorKind>;
 }
 
 async function drive(bound: Bound, driving: Drive): Promise<Answer> {
   const { call, session, keepAnswer } = driving;
-  if (bound.mode === "writes") return write(await bound.begin(call), driving);
+  if (bound.mode === "writes") {
+    const work = await bound.begin(call);
+    refuseIllFormed(call, driving.errors);
+    return write(work, driving);
+  }
   const answer = await bound.run(call);
   return keepAnswer ? keepAnswer(session, answer) : answer;
+}
+
+/**
+ * Texts that no column holds go to hooks and handlers as they are: remarks, reasons, members that only these know. What the action
+ * itself says of a field comes first. Rejects with Validation failed where the text is that of a field, else with Invalid payload.
+ */
+function refuseIllFormed({ body, options, entity }: Call, errors: Drive["errors"]): void {
+  const place = illFormedPlace(body) ?? illFormedPlace(options, "options");
+  if (place === null) return;
+  const fault = "must be well formed Unicode";
+  const isField =
+    errors.has("validationFailed") &&
+    Object.hasOwn(body, place) &&
+    entity.write?.shown.has(place) === true;
+  throw isField ? validationFailed({ [place]: [fault] }) : invalidPayload(`${place} ${fault}`);
 }
 
 async function write(work: Write, driving: Drive): Promise<Answer> {

@@ -203,8 +203,8 @@ export async function perform(
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
   const session = project.db.session(deadlineAtMs, request.caller);
-  const { lockToken: token, log } = request;
-  const locks = project.locks({ token, deadlineAtMs, log });
+  const { lockToken: token, share, log } = request;
+  const locks = project.locks({ token, share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, db, digest } = project;
   const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
   const provided: Provided = { ...parts, db, digest, now, newId };

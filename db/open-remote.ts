@@ -40,6 +40,8 @@ export interface OpenOptions {
   readonly tls?: TlsCertificates;
   /** How a file is read that the URL names; absent: there are none. */
   readonly readFile?: (path: string) => string;
+  /** As of `EngineOptions`. */
+  readonly isOnlyLookedAt?: boolean;
   readonly openTls?: OpenTlsSocket;
 }
 

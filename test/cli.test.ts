@@ -1,5 +1,8 @@
 /** The command line as a person meets it: what it prints, and the exit code that scripts look at. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -40,6 +43,7 @@ test("check passes the demo project and says how many endpoints it has", async (
 });
 
 test("check shows the faults of all files at once, with file, path and hint, and exits with 1", async () => {
+  await writeFile(join(folder, "empty.db"), "");
   const CONFIG_DIR = await config({
     "project.json": { database: { url: `sqlite:${join(folder, "empty.db")}`, pol: 3 } },
     "orders.json": { action: { raed: true }, tableName: "orders" },
@@ -66,7 +70,7 @@ test("check warns of a database on a public address, and says how its password i
   const { status, stdout, stderr } = await rowgate(["check"], { CONFIG_DIR });
   expect(status).toBe(1);
   expect(stdout).toBe(
-    "Warning: shop/project.json, database.url: the server db.example.com may be reached over public networks, and the URL does not ask for TLS; add sslmode=verify-full\n",
+    "Warning: shop/project.json  database.url: the server db.example.com may be reached over public networks, and the URL does not ask for TLS; add sslmode=verify-full\n",
   );
   expect(stderr).toContain("found     an address whose password has # as it is\n");
   expect(stdout + stderr).not.toMatch(/secret|se#cret/);
@@ -111,15 +115,107 @@ test("check says in which forms a SQLite database stores dates", async () => {
   );
 });
 
-test("check names a project whose database does not answer, and exits with 1", async () => {
+test("check warns of what is risky on the output, and still exits with 0", async () => {
+  const path = join(folder, "shop.db");
+  const database = new Database(path);
+  database.exec("create table orders (id integer primary key)");
+  database.close();
   const CONFIG_DIR = await config({
-    "project.json": { database: { url: "postgres://nobody@127.0.0.1:1/none" } },
+    "project.json": { database: { url: `sqlite:${path}` }, cors: { origins: ["*"] } },
     "orders.json": { action: { read: true }, tableName: "orders" },
   });
-  const { status, stderr } = await rowgate(["check"], { CONFIG_DIR });
-  expect(status).toBe(1);
-  expect(stderr).toContain("shop: the database does not answer");
+  const { status, stdout } = await rowgate(["check"], { CONFIG_DIR, HOST: "0.0.0.0" });
+  expect([status, stdout.split("\n").filter((line) => line.startsWith("Warning:"))]).toEqual([
+    0,
+    [
+      'Warning: shop/project.json  auth: there is no "auth", and other machines can connect (HOST=0.0.0.0): everybody who can connect may read and write',
+      'Warning: shop/project.json  cors.origins: "*" lets every web page call the API from the browsers of its visitors',
+    ],
+  ]);
 });
+
+test.each([
+  ["#", "postgres://app:a#b@localhost/shop"],
+  ["#", "mysql://app:a#b@localhost/shop"],
+  ["%", "mysql://app:a%b@localhost/shop"],
+])("check and serve name the place of an address with %s in its password", async (sign, url) => {
+  const CONFIG_DIR = await config({ "project.json": { database: { url } } });
+  for (const command of ["check", "serve"]) {
+    const { status, stderr } = await rowgate([command], { CONFIG_DIR, PORT: "0" });
+    expect([status, stderr.split("\n").slice(2, 5)]).toEqual([
+      1,
+      [
+        "shop/project.json:1:14  database.url",
+        `  found     an address whose password has ${sign} as it is`,
+        "  expected  the password percent-encoded: @ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25",
+      ],
+    ]);
+  }
+});
+
+test.each([
+  ["PostgreSQL", "postgres://localhost:port/shop"],
+  ["MySQL or MariaDB", "mysql://localhost:port/shop"],
+])("check and serve name project and file of a %s address that cannot be read", async (...of) => {
+  const [database, url] = of;
+  const CONFIG_DIR = await config({ "project.json": { database: { url } } });
+  for (const command of ["check", "serve"]) {
+    const { status, stderr } = await rowgate([command], { CONFIG_DIR, PORT: "0" });
+    expect([status, stderr]).toEqual([
+      1,
+      `shop (shop/project.json): The URL of the ${database} database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23\n`,
+    ]);
+  }
+});
+
+test("serve says in one sentence that its port is taken", async () => {
+  await writeFile(join(folder, "shop.db"), "");
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${join(folder, "shop.db")}` } },
+  });
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { status, stderr } = await rowgate(["serve"], {
+    CONFIG_DIR,
+    PORT: String(port),
+    LOG_LEVEL: "fatal",
+  });
+  other.close();
+  expect([status, stderr]).toEqual([
+    1,
+    `Port ${port} of 127.0.0.1 is taken by another program; end it, or set PORT to another port\n`,
+  ]);
+});
+
+test.each([
+  ["in one file", "delete", false],
+  ["in WAL mode", "wal", false],
+  ["in WAL mode, with a log that was not written back", "wal", true],
+])("check changes nothing of a SQLite database %s", async (_title, mode, hasLog) => {
+  const [used, checked] = [join(folder, "used"), join(folder, "checked")];
+  await mkdir(used);
+  const database = new Database(join(used, "shop.db"));
+  database.pragma(`journal_mode = ${mode}`);
+  database.exec("create table orders (id integer primary key)");
+  if (!hasLog) database.close();
+  await cp(used, checked, { recursive: true });
+  database.close();
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${join(checked, "shop.db")}` } },
+    "orders.json": { action: { read: true }, tableName: "orders" },
+  });
+  const before = stored(checked);
+  const { status, stderr } = await rowgate(["check"], { CONFIG_DIR });
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stored(checked)).toEqual(before);
+});
+
+/** What the files of a folder hold; the index of a log holds nothing of its own. */
+const stored = (path: string) =>
+  readdirSync(path)
+    .filter((name) => !name.endsWith("-shm"))
+    .map((name) => [name, readFileSync(join(path, name), "base64")]);
 
 test.each([
   ["a folder that is not there", { CONFIG_DIR: "/nowhere/configs" }, "CONFIG_DIR=/nowhere/configs"],

@@ -102,7 +102,8 @@ test("docs/values.md says of each type what can be done with it", () => {
     const { arithmetic, ...can } = columnTypes[type];
     return [
       `\`${type}\``,
-      ...answers(can.isCompared, can.hasText, can.isSorted, can.isGrouped, can.hasExtremes),
+      can.fromMember === null ? "yes" : "as a whole",
+      ...answers(can.hasText, can.isSorted, can.isGrouped, can.hasExtremes),
       ...answers(arithmetic !== null, arithmetic?.isExact === true, can.isJoined, can.findsRows),
     ];
   });

@@ -155,7 +155,11 @@ const printed: readonly (readonly [string, Statement])[] = [
     "a page behind a cursor",
     selectPage(
       { ...select, where: compare(flag, "=", true), sort: byNames },
-      { list: { name: "p/e", sort: byNames, filter: null }, perPage: 10, after: ["tb", "tc"] },
+      {
+        list: { name: "p/e", sort: byNames, hasKey: true, filter: null },
+        perPage: 10,
+        after: ["tb", "tc"],
+      },
     ),
   ],
   [
@@ -443,7 +447,7 @@ function anyCondition(random: Random, depth = 0): Condition {
   const of = pick(random, columns);
   const value = (): Scalar => anyValue(random, of);
   const negated = random(2) === 0;
-  switch (random(depth > 3 ? 7 : 9)) {
+  switch (random(depth > 3 ? 8 : 10)) {
     case 0:
       return compare(of, pick(random, ["=", "!=", "<", "<=", ">", ">="]), value());
     case 1:
@@ -463,6 +467,8 @@ function anyCondition(random: Random, depth = 0): Condition {
     case 5:
       return { kind: "contains", column: of, text: pick(random, ["a", "é", "50%"]) };
     case 6:
+      return { kind: "member", column: of, value: value() };
+    case 7:
       return compare(
         markOf(code),
         pick(random, ["=", "<", "<=", ">", ">="]),

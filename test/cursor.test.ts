@@ -22,7 +22,12 @@ const place = column("other", { name: "place", nullable: false });
 
 const asc = (of: Column): Sort => ({ column: of, direction: "asc" });
 const desc = (of: Column): Sort => ({ column: of, direction: "desc" });
-const listBy = (...sort: Sort[]): CursorList => ({ name: "shop/things", sort, filter: null });
+const listBy = (...sort: Sort[]): CursorList => ({
+  name: "shop/things",
+  sort,
+  hasKey: true,
+  filter: null,
+});
 
 const select: Select = {
   kind: "select",

@@ -9,11 +9,15 @@ describe("the environment", () => {
       configDir: "configs",
       logLevel: "info",
       bodyLimitBytes: 1_048_576,
+      allowedHosts: [],
+      trustProxy: 0,
+      metricsToken: null,
       redisUrl: null,
       jobsDatabaseUrl: null,
       storage: { kind: "folder", path: "./data/files" },
       queueName: "rowgate",
       jobsBoardToken: null,
+      maxConnections: 10_000,
     });
   });
 

@@ -57,7 +57,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
       "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
     ),
   redirect: (response, { url }) => {
-    const target = new URL(url ?? "", "http://own").searchParams.get("to") ?? "/";
+    const target = new URL(url ?? "", "http://localhost").searchParams.get("to") ?? "/";
     response.writeHead(302, { Location: target }).end();
   },
   status: (response, { url }) => void response.writeHead(Number(url?.split("/")[2])).end("{}"),

@@ -39,7 +39,9 @@ const rulesOfEngine = (name: string, driver: string): Folder => ({
 });
 
 const folders: Record<string, Folder> = {
-  core: { project: ["core"], packages: ["zod"] },
+  core: { project: ["core", "core/rules"], packages: ["zod"] },
+  // The engine for patterns of operators: JavaScript's own can stop the process.
+  "core/rules": { project: ["core", "core/rules"], packages: ["zod", "re2js"] },
   db: { project: ["core", ...foldersOfDb], packages: [] },
   "db/statements": { project: ["core", "db/statements"], packages: ["drizzle-orm"] },
   "db/sockets": { project: ["db/sockets"], packages: ["cloudflare:sockets", "node:"] },
@@ -58,7 +60,10 @@ const folders: Record<string, Folder> = {
     project: ["core", "jobs"],
     packages: ["bullmq", "ioredis", "aws4fetch", "exceljs", "node:"],
   },
-  "app/http": { project: ["core", "app/http"], packages: ["hono", "@hono/zod-validator", "zod"] },
+  "app/http": {
+    project: ["core", "app/http"],
+    packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
+  },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
   "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },

@@ -1,4 +1,5 @@
 /** The policy of locks, over locks in memory and over a store that fails: patience, deadlines, and what a request loses. */
+import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createMemoryLocks } from "../app/stores/memory-locks.ts";
@@ -6,6 +7,7 @@ import { createLog } from "../app/start/log.ts";
 import type { WritePlan } from "../core/plans/entity.ts";
 import { AppError } from "../core/values/errors.ts";
 import { createLocks, type LockSettings, type RequestLocks } from "../core/locks/locks.ts";
+import { limits } from "../core/values/limits.ts";
 import type { LockStore } from "../core/plans/ports.ts";
 import { column } from "./column.ts";
 
@@ -28,13 +30,13 @@ const write = {
 function open(store: LockStore, settings: Partial<LockSettings> = {}, deadlineMs = 15_000) {
   const all = { ...given, ...settings };
   const deps = {
-    digest: (text: string) => Buffer.from(text).toString("hex"),
+    digest: (text: string) => hash("sha256", text),
     newId: () => crypto.randomUUID(),
   };
   const locks = createLocks({ store, settings: all, ...deps });
   const log = createLog("silent");
   return (): RequestLocks =>
-    locks({ token: null, deadlineAtMs: performance.now() + deadlineMs, log });
+    locks({ token: null, share: "address:", deadlineAtMs: performance.now() + deadlineMs, log });
 }
 
 const kindOf = (asked: Promise<unknown>): Promise<string> =>
@@ -156,6 +158,49 @@ describe("record locks", () => {
     expect(await kindOf(request().takeRecords(write, ["r1233"]))).toBe("lockConflict");
     await first.close();
     expect(await kindOf(request().takeRecords(write, values))).toBe("fine");
+  });
+});
+
+describe.each([true, false])("with resource locks enforced and locking.enabled %s", (enabled) => {
+  const wanted = {
+    key: "id",
+    value: "a",
+    locked: { resource: "table main.goods", column: key, value: "a" },
+  };
+  const claim = { token: null, owner: null, ttlMs: 10_000 };
+
+  test("nobody is granted a lock while a write that was let through runs", async () => {
+    const request = open(createMemoryLocks(), { enabled, strategy: "fail" });
+    const writing = request();
+    await writing.guardWrite(write, ["a"]);
+    expect(await kindOf(request().acquire([wanted], claim))).toBe("lockConflict");
+    await writing.close();
+    expect(await kindOf(request().acquire([wanted], claim))).toBe("fine");
+  });
+
+  test("writes of other records go on at the same time", async () => {
+    const request = open(createMemoryLocks(), { enabled, strategy: "fail" });
+    await request().guardWrite(write, ["a"]);
+    expect(await kindOf(request().guardWrite(write, ["b"]))).toBe("fine");
+  });
+});
+
+describe("with resource locks enforced alone", () => {
+  const settings = { enabled: false, strategy: "fail" } as const;
+
+  test("a write waits for another one of the record, whatever the strategy says", async () => {
+    const request = open(createMemoryLocks(), settings);
+    const first = request();
+    await first.guardWrite(write, ["a"]);
+    const second = kindOf(request().guardWrite(write, ["a"]));
+    await first.close();
+    expect(await second).toBe("fine");
+  });
+
+  test("a write waits for another one of the record no longer than to its deadline", async () => {
+    const request = open(createMemoryLocks(), settings, limits.lockReserveMs);
+    await request().guardWrite(write, ["a"]);
+    expect(await kindOf(request().guardWrite(write, ["a"]))).toBe("lockConflict");
   });
 });
 

@@ -3,11 +3,12 @@ import { describe, expect, test } from "vitest";
 import { createTaskList } from "../jobs/queue/local/task-list.ts";
 
 /** A list whose tasks end when they are told so. */
-function openList(atOnce = 2) {
+function openList(atOnce = 2, turnOf?: (task: string) => readonly [string, string]) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const tasks = createTaskList<string>({
     atOnce,
+    ...(turnOf && { turnOf }),
     perform(task) {
       begun.push(task);
       return new Promise((resolve) => ends.set(task, resolve));
@@ -30,6 +31,15 @@ describe("a list of tasks", () => {
     expect(begun).toEqual(["a", "b"]);
     await end("b");
     expect(begun).toEqual(["a", "b", "c"]);
+  });
+
+  test("lets projects take turns, and callers within them", async () => {
+    const { tasks, begun, end } = openList(1, (task) => [task[0]!, task[1]!]);
+    // Project, caller and number.
+    for (const task of ["xa1", "xa2", "xa3", "xb1", "xb2", "ya1", "ya2"]) tasks.add(task);
+    tasks.start();
+    for (let at = 0; at < 6; at++) await end(begun.at(-1)!);
+    expect(begun).toEqual(["xa1", "ya1", "xb1", "ya2", "xa2", "xb2", "xa3"]);
   });
 
   test("adds a task when its time has come", async () => {

@@ -55,12 +55,12 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
       sent: "noon",
       message: "must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ",
     },
-    native: { postgres: "timestamptz(3)", mysql: "datetime(3)", sqlite: "timestamp" },
+    native: { postgres: "timestamptz(3)", mysql: "datetime(3)", sqlite: "timestamp(3)" },
   },
   time: {
     taken: { sent: "08:15", stored: "08:15:00", shown: "08:15:00" },
     refused: { sent: "8:15", message: "must be a time in the form HH:mm:ss" },
-    native: { postgres: "time(0)", mysql: "time", sqlite: "time" },
+    native: { postgres: "time(0)", mysql: "time", sqlite: "time(0)" },
   },
   uuid: {
     taken: {

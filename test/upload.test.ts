@@ -22,7 +22,7 @@ async function fileFrom(
   });
   const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
   const init = { method: "POST", headers, body, duplex: "half" as const };
-  const { bytes } = await readUpload(new Request("http://localhost/", init));
+  const { bytes } = await readUpload(new Request("http://localhost/", init), 30_000);
   const pieces: Uint8Array[] = [];
   for await (const piece of bytes) pieces.push(piece);
   return Buffer.concat(pieces);

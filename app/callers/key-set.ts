@@ -38,7 +38,8 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
   function refresh(): Promise<void> {
     if (fetching) return fetching;
     if (nowMs() - known.triedMs < limits.keySetPauseMs) return Promise.resolve();
-    known.triedMs = nowMs();
+    // Where requests share no calls, each of the first ones has to fetch for itself: none can wait for another's.
+    if (known.find !== null) known.triedMs = nowMs();
     fetching = fetchKeySet(url, outbound)
       .then((keys) => {
         known.find = createLocalJWKSet(keys);
@@ -47,7 +48,10 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
       .catch((error: unknown) => {
         log.warn({ err: error }, "The keys of the issuer of tokens could not be fetched");
       })
-      .finally(() => (fetching = null));
+      .finally(() => {
+        known.triedMs = nowMs();
+        fetching = null;
+      });
     return fetching;
   }
 

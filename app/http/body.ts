@@ -1,27 +1,31 @@
 /** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. */
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { parseJson } from "../../core/values/json.ts";
+import { arrival } from "./arrival.ts";
 import { parseForm } from "./form.ts";
 
 export interface BodyOptions {
   readonly bytesMax: number;
+  /** How long the client may take to send it. */
+  readonly timeoutMs: number;
   /** True: form encoding is read too. */
   readonly takesForm: boolean;
 }
 
 /**
  * The parsed body; undefined when there is none.
- * Rejects with 415 (another media type), 413 (more than `bytesMax`) or 400 (not UTF-8, not JSON, too deep, NUL).
+ * Rejects with 415 (another media type), 413 (more than `bytesMax`), 408 (not there in time), `clientClosed`, or 400 (not UTF-8, not
+ * JSON, too deep, NUL).
  */
 export async function readBody(
   request: Request,
-  { bytesMax, takesForm }: BodyOptions,
+  { bytesMax, timeoutMs, takesForm }: BodyOptions,
 ): Promise<unknown> {
   const type = request.headers.get("content-type");
   const isForm =
     takesForm && type !== null && essenceOf(type) === "application/x-www-form-urlencoded";
   if (type !== null && !isForm && !isJson(type)) throw unsupported();
-  const bytes = await readBytes(request, bytesMax);
+  const bytes = await arrival(readBytes(request, bytesMax), timeoutMs);
   if (bytes.byteLength === 0) return undefined;
   if (type === null) throw unsupported();
   const text = decode(bytes);

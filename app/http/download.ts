@@ -1,10 +1,11 @@
 /** Answers a file: whole, or the one range of it that the request asks for (RFC 9110). */
 import type { AnsweredFile } from "../../core/calls/action.ts";
+import { secureHeaders } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** `range`: the header of the request; what is no range in bytes, or several of them, gives the whole file. */
 export async function download(
-  { requestId }: Exchange,
+  { requestId, answerHeaders }: Exchange,
   file: AnsweredFile,
   range: string | undefined,
 ): Promise<Response> {
@@ -13,8 +14,8 @@ export async function download(
     "Content-Disposition": attachment(file.name),
     "Accept-Ranges": "bytes",
     "X-Request-Id": requestId,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
+    ...secureHeaders,
+    ...answerHeaders,
   };
   const part = partOf(range, file.bytes);
   if (part === "unsatisfiable") {

@@ -1,6 +1,6 @@
 /** The envelope of every answer: success, message and data, or error and message, and always the time. */
 import type { Answer } from "../../core/calls/action.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { errorTable } from "./error-table.ts";
 
@@ -8,13 +8,33 @@ import { errorTable } from "./error-table.ts";
 interface Asked {
   readonly requestId: string;
   readonly log: Log;
+  readonly answerHeaders: Readonly<Record<string, string>>;
 }
+
+/**
+ * What every answer says to browsers: its type is the one that it names, nothing keeps it, and no page can load it as a part of itself. An answer
+ * that a browser opens on its own can load nothing and run nothing.
+ */
+export const secureHeaders: Readonly<Record<string, string>> = {
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
 
 /** The ways to show credentials: a token, or an API key in a header of its own. */
 const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
 
-/** Seconds after which a client may try again when the service or its database is out of reach, or its request still runs. */
-const retryAfterSeconds = "2";
+/** Seconds after which a client may try again. */
+const retryAfterSeconds = 2;
+
+/** Failures that a later try may not meet: something is out of reach, the first request still runs, or the caller has too much under way. */
+const isPassing: ReadonlySet<ErrorKind> = new Set([
+  "unavailable",
+  "requestInProgress",
+  "tooManyRequests",
+]);
 
 export function answer(
   asked: Asked,
@@ -57,8 +77,8 @@ export function failureResponse(
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
-  if (known.kind === "unavailable" || known.kind === "requestInProgress")
-    headers["Retry-After"] = retryAfterSeconds;
+  if (isPassing.has(known.kind))
+    headers["Retry-After"] = String(known.retryAfterSeconds ?? retryAfterSeconds);
   return json(
     asked,
     isInline ? 200 : status,
@@ -84,7 +104,7 @@ export const json = (
 
 /** Every answer in JSON. A plain object of headers: Hono's own helpers make a Headers object, which costs more than the rest. */
 function respond(
-  { requestId }: Asked,
+  { requestId, answerHeaders }: Asked,
   { status, text }: { status: number; text: string },
   headers?: Record<string, string>,
 ): Response {
@@ -93,8 +113,8 @@ function respond(
     headers: {
       "Content-Type": "application/json; charset=utf-8",
       "X-Request-Id": requestId,
-      "X-Content-Type-Options": "nosniff",
-      "Cache-Control": "no-store",
+      ...secureHeaders,
+      ...answerHeaders,
       ...headers,
     },
   });

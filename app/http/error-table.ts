@@ -1,10 +1,7 @@
 /** The one table from the kind of an error to the status and the short name that clients see. */
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ErrorKind } from "../../core/values/errors.ts";
 
-export const errorTable: Readonly<
-  Record<ErrorKind, { status: ContentfulStatusCode; error: string }>
-> = {
+export const errorTable: Readonly<Record<ErrorKind, { status: number; error: string }>> = {
   invalidPayload: { status: 400, error: "Invalid payload" },
   invalidParameter: { status: 400, error: "Invalid parameter" },
   invalidField: { status: 400, error: "Invalid field" },
@@ -12,12 +9,14 @@ export const errorTable: Readonly<
   invalidRequestMode: { status: 400, error: "Invalid Request Mode" },
   invalidFile: { status: 400, error: "Invalid file" },
   validationFailed: { status: 400, error: "Validation failed" },
+  badRequest: { status: 400, error: "Bad request" },
   validationError: { status: 400, error: "Validation error" },
   foreignKeyMissing: { status: 400, error: "Foreign key constraint" },
   unauthorized: { status: 401, error: "Unauthorized" },
   forbidden: { status: 403, error: "Forbidden" },
   notFound: { status: 404, error: "Not found" },
   methodNotAllowed: { status: 405, error: "Method not allowed" },
+  requestTimeout: { status: 408, error: "Request timeout" },
   duplicateEntry: { status: 409, error: "Duplicate entry" },
   foreignKeyInUse: { status: 409, error: "Foreign key constraint" },
   constraintViolation: { status: 409, error: "Constraint violation" },
@@ -28,7 +27,12 @@ export const errorTable: Readonly<
   preconditionFailed: { status: 412, error: "Precondition failed" },
   payloadTooLarge: { status: 413, error: "Payload too large" },
   unsupportedMediaType: { status: 415, error: "Unsupported media type" },
+  expectationFailed: { status: 417, error: "Expectation failed" },
+  tooManyRequests: { status: 429, error: "Too many requests" },
+  headersTooLarge: { status: 431, error: "Request header fields too large" },
+  clientClosed: { status: 499, error: "Client closed request" },
   lockNotTaken: { status: 500, error: "Internal server error" },
+  misdirected: { status: 421, error: "Misdirected request" },
   idempotencyKeyReused: { status: 422, error: "Idempotency key reuse" },
   rejectedByDatabase: { status: 422, error: "Rejected by database" },
   rejectedByHook: { status: 422, error: "Rejected by hook" },

@@ -6,11 +6,14 @@ import type { Context } from "hono";
 import type { Log } from "../../core/plans/ports.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { failureResponse } from "./envelope.ts";
+import type { CheckHost } from "./guard.ts";
 
 export interface ExchangeDeps {
   readonly now: Clock;
   readonly newId: NewId;
   readonly log: Log;
+  /** Null: requests to every name are answered. */
+  readonly checkHost: CheckHost | null;
 }
 
 export interface Exchange {
@@ -18,18 +21,20 @@ export interface Exchange {
   readonly requestId: string;
   /** Writes lines that carry the request's id. */
   readonly log: Log;
+  /** Of the answer, whatever it will be. */
+  answerHeaders: Readonly<Record<string, string>>;
 }
 
 export type Handle = (c: Context, exchange: Exchange) => Response | Promise<Response>;
 
 /** The handler for Hono: answers also what `handle` throws, and logs how the request ended. */
-export function inExchange({ now, newId, log }: ExchangeDeps, handle: Handle) {
+export function inExchange({ now, newId, log, checkHost }: ExchangeDeps, handle: Handle) {
   return async (c: Context): Promise<Response> => {
     const startedMs = performance.now();
-    const requestId = idFrom(c.req.header("X-Request-Id")) ?? newId();
-    const exchange = { requestId, log: new RequestLog(log, requestId) };
+    const exchange = openExchange({ newId, log }, c.req.header("X-Request-Id"));
     let response: Response;
     try {
+      checkHost?.(c.req.raw);
       response = await handle(c, exchange);
     } catch (error) {
       response = failureResponse(exchange, error, now());
@@ -39,6 +44,15 @@ export function inExchange({ now, newId, log }: ExchangeDeps, handle: Handle) {
     exchange.log.info({ method, path, status: response.status, durationMs }, "request");
     return response;
   };
+}
+
+/** `sentId`: the X-Request-Id of the request. */
+export function openExchange(
+  { newId, log }: Pick<ExchangeDeps, "newId" | "log">,
+  sentId: string | undefined,
+): Exchange {
+  const requestId = idFrom(sentId) ?? newId();
+  return { requestId, log: new RequestLog(log, requestId), answerHeaders: {} };
 }
 
 /** A caller's own id is kept when it is short and plain, so that it cannot forge lines of the log. */

@@ -1,18 +1,27 @@
 /**
  * `/health/live`: the process answers. `/health/ready`: every project's database answers too, else 503. Redis is named beside them;
- * without it the service goes on reading and writing, so its absence takes no instance out of service.
+ * without it the service goes on reading and writing, so its absence takes no instance out of service. Who is not the operator is told the
+ * state alone.
  */
+import type { Context } from "hono";
+import { timingSafeEqual } from "hono/utils/buffer";
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
+import { connectedAddressOf } from "./client-address.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
+import { isLoopback } from "./guard.ts";
 
 export interface HealthDeps {
   readonly projects: Projects;
   readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Shows to whoever sends it what is behind the state. Null: nobody has one. */
+  readonly metricsToken: string | null;
+  /** Proxies before the service: where there are any, the connection of a caller is theirs. */
+  readonly trustProxy: number;
 }
 
 /** A probe should hear of a silent database sooner than a client does. */
@@ -22,8 +31,9 @@ export function isLive({ now }: HealthDeps): Handle {
   return (_c, exchange) => json(exchange, 200, { success: true, status: "live", timestamp: now() });
 }
 
-export function isReady({ projects, now, pingRedis }: HealthDeps): Handle {
-  return async (_c, exchange) => {
+export function isReady(deps: HealthDeps): Handle {
+  const { projects, now, pingRedis } = deps;
+  return async (c, exchange) => {
     const redis = pingRedis && { redis: (await pingRedis()) ? "ok" : "unreachable" };
     const checks = await Promise.all(
       [...projects.values()].map(async (project) => {
@@ -33,7 +43,8 @@ export function isReady({ projects, now, pingRedis }: HealthDeps): Handle {
     );
     const success = checks.every(([, check]) => check.database === "ok");
     const status = success ? "ready" : "unavailable";
-    const body = { success, status, projects: Object.fromEntries(checks), timestamp: now() };
+    const shown = (await isOperator(c, deps)) ? { projects: Object.fromEntries(checks) } : {};
+    const body = { success, status, ...shown, timestamp: now() };
     return json(exchange, success ? 200 : 503, body);
   };
 }
@@ -44,4 +55,16 @@ function answers(ping: Promise<void>): Promise<boolean> {
     () => false,
   );
   return withTimeout(answered, { timeoutMs: pingTimeoutMs, onTimeout: () => false });
+}
+
+/** Headers that say that a request has come through somebody else. */
+const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
+
+/** Whether the caller may know the names of projects: the machine itself, or who holds the token. */
+async function isOperator(c: Context, { metricsToken, trustProxy }: HealthDeps): Promise<boolean> {
+  const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
+  if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
+  const address = connectedAddressOf(c);
+  if (address === null || trustProxy > 0 || !isLoopback(address)) return false;
+  return forwarding.every((name) => c.req.header(name) === undefined);
 }

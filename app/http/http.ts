@@ -4,19 +4,16 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import { notFound } from "../../core/values/errors.ts";
 import type { NewId } from "../../core/values/clock.ts";
+import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
-import { callAction, type RouteDeps } from "./routes.ts";
+import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {
-  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
-  readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
-}
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
 
 export function createApp(deps: Deps): Hono {
-  const app = new Hono();
+  const app = new Hono({ getPath });
   if (deps.corsOrigins.size > 0) {
     app.use("/api/:project/*", allowOrigins(deps.corsOrigins, deps.newId));
   }
@@ -24,19 +21,22 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
-  app.notFound(
-    inExchange(deps, () => {
-      throw notFound("There is nothing at this path");
-    }),
-  );
+  app.notFound(inExchange(deps, callNothing(deps)));
   return app;
+}
+
+/** The path as it was sent: Hono would decode percent signs first, and one thing would have many addresses. */
+function getPath({ url }: Request): string {
+  const start = url.indexOf("/", url.indexOf(":") + 3);
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
 function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): MiddlewareHandler {
   const allow = cors({
     origin(origin, c) {
       const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
-      return allowed.includes(origin) ? origin : null;
+      return allowed.includes("*") ? "*" : allowed.includes(origin) ? origin : null;
     },
     allowMethods: ["GET", "POST"],
     allowHeaders: [
@@ -56,13 +56,18 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "Idempotency-Replayed",
       "Content-Disposition",
       "Content-Range",
+      "RateLimit",
+      "RateLimit-Policy",
     ],
     maxAge: 600,
   });
   return async (c, next) => {
     const preflight = await allow(c, next);
     // Answered by the middleware itself; every other answer has its id already.
-    preflight?.headers.set("X-Request-Id", newId());
+    if (preflight) {
+      preflight.headers.set("X-Request-Id", newId());
+      for (const [name, value] of Object.entries(secureHeaders)) preflight.headers.set(name, value);
+    }
     return preflight;
   };
 }

@@ -11,7 +11,7 @@ import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { json } from "./envelope.ts";
+import { json, secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
 
 /** Answers 500 and above, or rejects, when the server of the jobs is out of reach. */
@@ -26,13 +26,11 @@ export interface JobsBoard {
 const basePath = "/jobs-board";
 const user = "operator";
 
-/** The page is the library's own; what it would load from elsewhere, such as fonts, it does without. */
+/** The page is the library's own, and loads its parts from here; what it would load from elsewhere, such as fonts, it does without. */
 const pageHeaders: Readonly<Record<string, string>> = {
+  ...secureHeaders,
   "Content-Security-Policy":
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'self'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-  "Cache-Control": "no-store",
 };
 
 export function mountJobsBoard(app: Hono, { board, ...deps }: MountOptions): void {

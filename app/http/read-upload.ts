@@ -8,26 +8,28 @@
 import type { Upload } from "../../core/calls/action.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
+import { arrival } from "./arrival.ts";
 
 /** The part that holds the file. */
 const partName = "file";
 
 /**
  * Resolves when the file's headers were read. Rejects with 415 (no multipart), or 400: no boundary, no part, another part than `file`,
- * or a part that is no file.
+ * or a part that is no file. `timeoutMs`: how long the client may keep the reader waiting, in all; after it 408. The bytes of the file
+ * reject with the same, and with `clientClosed`.
  */
-export async function readUpload(request: Request): Promise<Upload> {
+export async function readUpload(request: Request, timeoutMs: number): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*(;|$)/i.test(type))
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw invalidPayload("The Content-Type names no boundary");
-  const body = new Pieces(request.body);
+  const body = new Pieces(request.body, timeoutMs);
   try {
     return await openFile(body, ascii.encode(`\r\n--${boundary}`));
   } catch (error) {
-    await body.cancel();
+    body.cancel();
     throw error;
   }
 }
@@ -57,7 +59,7 @@ async function* contentOf(body: Pieces, delimiter: Uint8Array): AsyncGenerator<U
     if (!(await body.startsWith(lastMark))) throw noFile();
     await body.toEnd(limits.multipartHeaderBytesMax);
   } finally {
-    await body.cancel();
+    body.cancel();
   }
 }
 
@@ -83,8 +85,12 @@ class Pieces {
   /** What came and was not taken. The first delimiter of a body has no line before it. */
   private rest: Uint8Array = lineEnd;
 
-  constructor(body: ReadableStream<Uint8Array> | null) {
+  /** What is left of the time for waiting. */
+  private patienceMs: number;
+
+  constructor(body: ReadableStream<Uint8Array> | null, timeoutMs: number) {
     this.reader = body?.getReader() ?? null;
+    this.patienceMs = timeoutMs;
   }
 
   /** The bytes before the mark, which is taken too. Rejects when it does not come within `bytesMax`. */
@@ -132,8 +138,9 @@ class Pieces {
     if (piece) throw invalidPayload("The multipart body cannot be read");
   }
 
-  async cancel(): Promise<void> {
-    await this.reader?.cancel().catch(() => undefined);
+  /** Not waited for: where the client went silent, a read that is still pending would never let it end. */
+  cancel(): void {
+    void this.reader?.cancel().catch(() => undefined);
   }
 
   private take(length: number, skipped: number): Uint8Array {
@@ -153,12 +160,11 @@ class Pieces {
 
   /** Null at the end. */
   private async next(): Promise<Uint8Array | null> {
-    try {
-      const step = await this.reader?.read();
-      return step?.value ?? null;
-    } catch (error) {
-      throw new AppError("invalidPayload", "The upload broke off", { cause: error });
-    }
+    if (!this.reader) return null;
+    const askedAtMs = performance.now();
+    const step = await arrival(this.reader.read(), this.patienceMs);
+    this.patienceMs -= performance.now() - askedAtMs;
+    return step.value ?? null;
   }
 }
 

@@ -62,7 +62,7 @@ export function createOutbound({
   async function sendOwn(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     const { method, url, headers, body } = request;
     const response = await own(
-      new Request(`http://own${url}`, { method, headers, body, signal, redirect: "manual" }),
+      new Request(`http://localhost${url}`, { method, headers, body, signal, redirect: "manual" }),
     );
     // A call to this service itself asks whether it went well, and no more.
     await response.body?.cancel();

@@ -2,9 +2,12 @@
  * The service on a socket of Bun, over its own server: a request costs a third of what it costs over Bun's `node:http`.
  * What that server leaves open is settled here: clients that send a body by drips, or one that nobody reads.
  */
+import { setTimeout as pause } from "node:timers/promises";
+import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { type Listening, listening, type Timeouts } from "./listening.ts";
+import { clientAt } from "../http/client-address.ts";
+import { listenError, type Listening, listening } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
 /** The part of Bun's API that is used. */
@@ -12,6 +15,7 @@ interface BunServer {
   readonly port: number;
   /** Resolves when all requests were answered; `true` ends them. */
   stop(isAbrupt?: boolean): Promise<void>;
+  requestIP(request: Request): { readonly address: string } | null;
 }
 interface Bun {
   serve(options: {
@@ -22,41 +26,71 @@ interface Bun {
     readonly maxRequestBodySize: number;
     /** True: errors are shown to the client. */
     readonly development: boolean;
-    fetch(request: Request): Promise<Response>;
+    fetch(request: Request, server: BunServer): Promise<Response>;
   }): BunServer;
 }
 declare const Bun: Bun;
 
 /** Resolves when the socket listens; rejects when the address cannot be had. */
-export async function listen(service: Service, timeouts: Timeouts = limits): Promise<Listening> {
+export async function listen(service: Service): Promise<Listening> {
   const { host, port } = service.settings;
+  const { bodyTimeoutMs, uploadReadMs } = service.timeouts;
   // From the first byte of a request to its answer.
-  const requestTimeoutMs = timeouts.bodyTimeoutMs + timeouts.uploadReadMs;
-  const server = Bun.serve({
+  const requestTimeoutMs = bodyTimeoutMs + uploadReadMs;
+  let isStopping = false;
+  const server = serve({
     hostname: host,
     port,
     idleTimeout: Math.ceil(requestTimeoutMs / 1000),
     // The service has limits of its own, for each kind of body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    fetch: (request) => answer(service, request, requestTimeoutMs),
+    async fetch(request, own) {
+      const address = own.requestIP(request)?.address ?? null;
+      const response = await answer(service, request, { address, timeoutMs: requestTimeoutMs });
+      if (isStopping) response.headers.set("Connection", "close");
+      return response;
+    },
   });
   return listening(service, {
     port: server.port,
-    drain: () => server.stop(),
+    async drain() {
+      isStopping = true;
+      // `stop` resets idle connections; those in use are told to go first. New ones are still taken meanwhile.
+      await pause(limits.farewellMs);
+      await server.stop();
+    },
     cut: () => void server.stop(true),
   });
 }
 
-async function answer({ app }: Service, asked: Request, timeoutMs: number): Promise<Response> {
+function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    throw listenError(error, { host: options.hostname, port: options.port });
+  }
+}
+
+interface Asking {
+  /** Of the client. */
+  readonly address: string | null;
+  readonly timeoutMs: number;
+}
+
+async function answer(
+  { app, refuse }: Service,
+  asked: Request,
+  { address, timeoutMs }: Asking,
+): Promise<Response> {
   // HTTP/1.0 without Host: how some load balancers ask after health.
   const request = asked.url.startsWith("/")
     ? new Request(`http://localhost${asked.url}`, asked)
     : asked;
-  if (request.method === "GET") return app.fetch(request);
-  const response = await withTimeout(Promise.resolve(app.fetch(request)), {
+  if (request.method === "GET") return app.fetch(request, clientAt(address));
+  const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
     timeoutMs,
-    onTimeout: () => new Response(null, { status: 408 }),
+    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long")),
   });
   // The rest of a body that nobody reads is not waited for.
   const isUnread = response.status >= 400 && (!request.bodyUsed || response.status === 413);

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../../core/config/faults.ts";
+import { riskText } from "../../core/config/risks.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
@@ -55,12 +56,6 @@ async function serveProjects(): Promise<void> {
   const service = await openService({ files, env: process.env, importComponent });
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
-  if (!isLoopback(service.settings.host)) {
-    service.log.warn(
-      { host: service.settings.host },
-      "Everyone who can reach this address may read and write",
-    );
-  }
   stopOnSignal(stop);
   await service.ready;
   storeCompiled();
@@ -96,14 +91,9 @@ async function check(): Promise<void> {
     importComponent: importFrom(configDir),
   });
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const project of unreachable) {
-    process.stderr.write(
-      `${project}: the database does not answer, so its tables could not be looked at\n`,
-    );
-  }
+  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
-  for (const { file, path, message } of risks)
-    process.stdout.write(`Warning: ${file}, ${path}: ${message}\n`);
+  for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
 }
@@ -113,19 +103,16 @@ async function makeKey(args: readonly string[]): Promise<void> {
   process.stdout.write(newApiKey(args));
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read. */
-function example({ projects }: Service, url: string): string {
+/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
+    if (!isUp(project.name)) continue;
     const readable = project.endpoints.find(({ payload }) => payload.action["read"] === true);
     if (!readable) continue;
     const path = `${url}/api/${project.name}/${readable.name}/read`;
     return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
   }
   return "";
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 /** The last words of a process that cannot go on; a moment is left for them to be written. */

@@ -1,5 +1,6 @@
 /** The environment, parsed once. Every variable that the service reads is here, but for those that project.json names. */
 import { z } from "zod";
+import { limits } from "../../core/values/limits.ts";
 import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
 
 const byteSize = z
@@ -27,6 +28,29 @@ const variables = z.object({
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   BODY_LIMIT: byteSize.default(1_048_576),
+  ALLOWED_HOSTS: z
+    .string()
+    .regex(
+      /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/,
+      "must be names such as rowgate.test, with commas between them, without ports",
+    )
+    .transform((text) => text.split(",").map((name) => name.trim().toLowerCase()))
+    .default([]),
+  TRUST_PROXY: z
+    .string()
+    .regex(/^\d{1,2}$/, "must be the number of proxies before the service")
+    .transform(Number)
+    .default(0),
+  MAX_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,6}$/, "must be a number of connections, at least 1")
+    .transform(Number)
+    .default(limits.connectionsMax),
+  METRICS_TOKEN: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
@@ -67,6 +91,14 @@ export interface Settings {
   readonly configDir: string;
   readonly logLevel: string;
   readonly bodyLimitBytes: number;
+  /** Names that the service answers to beside its own, in small letters. */
+  readonly allowedHosts: readonly string[];
+  /** Proxies before the service. */
+  readonly trustProxy: number;
+  /** Connections of clients that are open at the same time. */
+  readonly maxConnections: number;
+  /** Shows what is for operators alone. Null: nobody has it. */
+  readonly metricsToken: string | null;
   /** Null: what instances could share stays in the process. */
   readonly redisUrl: string | null;
   /** Null: jobs are kept in Redis, or, without Redis, by the service itself. Never beside `redisUrl`. */
@@ -84,6 +116,7 @@ const secrets: ReadonlySet<string> = new Set([
   "REDIS_URL",
   "JOBS_DATABASE_URL",
   "JOBS_BOARD_TOKEN",
+  "METRICS_TOKEN",
 ]);
 
 /** `s3://key:secret@bucket` is refused, and not shown either. */
@@ -105,7 +138,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
   }
   const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
-  const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN } = parsed.data;
+  const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN, METRICS_TOKEN } = parsed.data;
   if (REDIS_URL !== undefined && JOBS_DATABASE_URL !== undefined)
     throw new Error(
       "REDIS_URL and JOBS_DATABASE_URL are both set, and jobs are kept in one place; " +
@@ -117,6 +150,10 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     configDir: CONFIG_DIR,
     logLevel: LOG_LEVEL,
     bodyLimitBytes: BODY_LIMIT,
+    allowedHosts: parsed.data.ALLOWED_HOSTS,
+    trustProxy: parsed.data.TRUST_PROXY,
+    maxConnections: parsed.data.MAX_CONNECTIONS,
+    metricsToken: METRICS_TOKEN ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
     storage: storageOf(parsed.data),

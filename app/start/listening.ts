@@ -11,7 +11,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** For clients that take their time with a request; by default those of `limits`. */
+/** For clients that take their time with a request. */
 export interface Timeouts {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
@@ -50,4 +50,26 @@ export function listening(service: Served, { port, drain, cut }: Socket): Listen
       await service.close(untilMs);
     },
   };
+}
+
+/** What an address that cannot be had means to the operator; other errors stay as they are. */
+export function listenError(
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  switch (code) {
+    case "EADDRINUSE":
+      return new Error(
+        `Port ${port} of ${host} is taken by another program; end it, or set PORT to another port`,
+      );
+    case "EACCES":
+      return new Error(`This user may not listen on port ${port}; set PORT to one above 1023`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return new Error(`${host} is no address of this machine; set HOST to one that is`);
+    default:
+      return error;
+  }
 }

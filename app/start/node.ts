@@ -2,35 +2,108 @@
  * The service on a socket of Node and Deno, over @hono/node-server. Deno's own server knows no time-outs for slow clients
  * (denoland/deno#3515), so that each of them would hold a connection for ever; its `node:http` has them.
  */
-import type { Server } from "node:http";
-import { serve } from "@hono/node-server";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Server as SocketServer, type Socket } from "node:net";
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
+import { AppError, notFound } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { type Listening, listening, type Timeouts } from "./listening.ts";
+import { clientAt } from "../http/client-address.ts";
+import { listenError, type Listening, listening } from "./listening.ts";
+import { answerParserErrors } from "./parser-errors.ts";
+import { withRestDropped } from "./unread-body.ts";
 import type { Service } from "./wire.ts";
 
 /** How often a server that stops looks for connections that became idle. */
 const sweepMs = 50;
+/** As many as connections may wait in the system's queue. */
+const turnsMax = 511;
+
+/** What node-server hands over beside the request. */
+interface Exchanged {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
 
 /** Resolves when the socket listens; rejects when the address cannot be had. */
-export async function listen(service: Service, timeouts: Timeouts = limits): Promise<Listening> {
+export async function listen(service: Service): Promise<Listening> {
   const { host, port } = service.settings;
+  const { headersTimeoutMs, bodyTimeoutMs } = service.timeouts;
+  let isStopping = false;
+
+  function fetch(request: Request, { headers, httpVersion, url = "", socket }: IncomingMessage) {
+    if (headers.host === undefined && httpVersion === "1.1") return service.refuse(noHost());
+    if (!isAsSent(request.url, url))
+      return service.refuse(notFound("There is nothing at this path"));
+    return service.app.fetch(request, clientAt(socket.remoteAddress ?? null));
+  }
+
+  async function answer(request: Request, { incoming }: Exchanged): Promise<Response> {
+    const response = await fetch(request, incoming);
+    // What came together with the head is taken in within this turn.
+    if (!incoming.complete) await turn();
+    if (!incoming.complete) return withRestDropped(response, incoming);
+    if (isStopping) response.headers.set("Connection", "close");
+    return response;
+  }
+
   const serverOptions = {
-    headersTimeout: timeouts.headersTimeoutMs,
-    requestTimeout: timeouts.bodyTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // The app answers bodies that do not come; this is for what it does not wait for.
+    requestTimeout: headersTimeoutMs + bodyTimeoutMs + limits.unreadBodyMs,
     // How often these two are looked at; without it every 30 seconds.
-    connectionsCheckingInterval: timeouts.headersTimeoutMs / 2,
+    connectionsCheckingInterval: headersTimeoutMs / 2,
+    // Refused below, with the envelope.
+    requireHostHeader: false,
   };
-  const server = serve({ fetch: service.app.fetch, hostname: host, port, serverOptions }) as Server;
+  const errorHandler = () => service.refuse(malformed());
+  const listener = getRequestListener(
+    (request, exchanged) => answer(request, exchanged as Exchanged),
+    { hostname: host, errorHandler },
+  );
+  const server = createServer(
+    serverOptions,
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  );
+  limitConnections(server, service);
+  const sockets = new Set<Socket>();
+  let taken = 0;
+  server.on("connection", (socket) => {
+    taken++;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  answerParserErrors(server, service.refuse);
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenError(error, service.settings)));
+    server.listen(port, host);
   });
   const address = server.address();
+
+  /** Connections that the system has accepted for us become ours, a few in each turn; closing before that would reset them. */
+  async function takeOver(): Promise<void> {
+    let before = -1;
+    for (let turns = 0; taken !== before && turns < turnsMax; turns++) {
+      before = taken;
+      await turn();
+    }
+  }
+
   return listening(service, {
     port: typeof address === "object" && address !== null ? address.port : port,
     async drain() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A connection that answers its last request now would be kept for the next one.
+      await takeOver();
+      const closed = new Promise<void>((resolve) => {
+        // The server's own `close` ends idle connections at once, and resets the requests that are just under way on them.
+        SocketServer.prototype.close.call(server, () => resolve());
+      });
+      // Only from now on: a client that is told to go opens its next connection at once, and it would be reset.
+      isStopping = true;
+      await Promise.race([closed, pause(limits.farewellMs)]);
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      server.closeIdleConnections();
       const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
       await closed;
       clearInterval(sweep);
@@ -38,3 +111,25 @@ export async function listen(service: Service, timeouts: Timeouts = limits): Pro
     cut: () => server.closeAllConnections(),
   });
 }
+
+/** Further connections are closed at once, before anything is read. */
+function limitConnections(server: Server, { settings: { maxConnections }, log }: Service): void {
+  server.maxConnections = maxConnections;
+  let saidAtMs = -Infinity;
+  server.on("drop", () => {
+    if (performance.now() - saidAtMs < limits.refusedLogMs) return;
+    saidAtMs = performance.now();
+    log.warn({ maxConnections }, "Connections are refused: MAX_CONNECTIONS are open");
+  });
+}
+
+/** Whether the path is the one that was sent: `/a/../b` has become `/b`, and one thing has one address. `target`: as it was sent. */
+function isAsSent(url: string, target: string): boolean {
+  if (url.endsWith(target)) return true;
+  const [path = ""] = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1);
+  return new URL(url).pathname === (path === "" ? "/" : path);
+}
+
+const noHost = () => new AppError("badRequest", "The request has no Host header");
+const malformed = () =>
+  new AppError("badRequest", "The address or the Host of the request is malformed");

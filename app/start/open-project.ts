@@ -13,14 +13,26 @@ import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
+import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
-import type { Background, Catalog, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
+import type {
+  Background,
+  Catalog,
+  Counters,
+  Db,
+  LockStore,
+  Log,
+  Outbound,
+} from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
+import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import { createRateLimiter } from "../http/rate-limit.ts";
+import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -55,7 +67,12 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
 
 /** What the database made of the configuration: routes, faults, or that it does not answer. */
 export type Look =
-  | { readonly routes: Routes; readonly notices: readonly string[] }
+  | {
+      readonly routes: Routes;
+      readonly notices: readonly string[];
+      readonly risks: readonly Risk[];
+      readonly remarks: readonly string[];
+    }
   | { readonly faults: readonly Fault[] }
   | { readonly unreachable: unknown };
 
@@ -72,11 +89,14 @@ export async function lookAt(
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
-    const { entities, faults, notices } = await compileProject(config, catalog, {
+    // Without endpoints nothing else would ask the database.
+    if (config.endpoints.length === 0) await catalog.names();
+    const { entities, faults, notices, risks, remarks } = await compileProject(config, catalog, {
       importComponent,
     });
     if (faults.length > 0) return { faults };
-    return { routes: bindProject(entities, accessFor(config, { entities, access })), notices };
+    const routes = bindProject(entities, accessFor(config, { entities, access }));
+    return { routes, notices, risks, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
@@ -113,7 +133,14 @@ export function databaseOptions(
 
 export interface AppParts {
   readonly configs: readonly ProjectConfig[];
-  readonly bodyLimitBytes: number;
+  readonly settings: Pick<Settings, "bodyLimitBytes" | "metricsToken" | "trustProxy">;
+  readonly bodyTimeoutMs: number;
+  /** Null: requests to every name are answered. */
+  readonly checkHost: CheckHost | null;
+  /** For the rate limits. */
+  readonly counters: Counters;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
@@ -122,13 +149,24 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, bodyLimitBytes, pingRedis, log }: AppParts,
+  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,
-    bodyLimitBytes,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    metricsToken: settings.metricsToken,
+    trustProxy: settings.trustProxy,
+    rateLimiters: new Map(
+      configs.flatMap(({ name: project, rateLimit }) =>
+        rateLimit
+          ? [[project, createRateLimiter({ project, settings: rateLimit, counters, digest })]]
+          : [],
+      ),
+    ),
+    bodyTimeoutMs,
+    checkHost,
     corsOrigins: new Map(
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),

@@ -5,24 +5,39 @@
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
-import type { Callers } from "../../core/callers/callers.ts";
+import { createReach } from "../../core/cache/reach.ts";
+import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
-import { projectRisks, type Risk } from "../../core/config/risks.ts";
+import {
+  databaseRisks,
+  type Exposure,
+  type Risk,
+  riskText,
+  settingsRisks,
+} from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
+import type { Counters } from "../../core/plans/ports.ts";
 import { databaseFaults, databaseOf, openDb } from "../../db/open.ts";
 import { readText } from "./config-files.ts";
 import { databaseReach } from "./database-reach.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
+import { ownCall } from "../http/client-address.ts";
+import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
+import { createRefuse, type Refuse } from "../http/refuse.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Timeouts } from "./listening.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { appOver, assembleProject, databaseOptions, lookAt } from "./open-project.ts";
 import { readProjects } from "./read-projects.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
+import { countersReach, withFallback } from "../stores/fallback-counters.ts";
+import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -34,13 +49,20 @@ export interface ServiceOptions {
   readonly importComponent?: ImportComponent;
   /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
+  /** Absent: those of `limits`. */
+  readonly timeouts?: Timeouts;
 }
 
 export interface Service {
   readonly app: Hono;
   readonly settings: Settings;
+  readonly timeouts: Timeouts;
+  /** For requests that the app cannot be asked about. */
+  readonly refuse: Refuse;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];
+  /** Whether the project of this name is served: its database was seen. */
+  isUp(name: string): boolean;
   /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
@@ -49,13 +71,13 @@ export interface Service {
   close(hooksUntilMs?: number): Promise<void>;
 }
 
-/** Everything that is wrong with the configuration, in one message. */
+/** Everything that is wrong with the configuration, in one message; `sentences` are about databases that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly Fault[];
 
-  constructor(faults: readonly Fault[]) {
-    super(formatFaults(faults));
+  constructor(faults: readonly Fault[], sentences: readonly string[] = []) {
+    super([...(faults.length > 0 ? [formatFaults(faults)] : []), ...sentences].join("\n"));
     this.faults = faults;
   }
 }
@@ -73,6 +95,7 @@ export async function openService({
   log: givenLog,
   importComponent,
   callers,
+  timeouts = limits,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
@@ -97,7 +120,7 @@ export async function openService({
     },
   );
   let app: Hono | null = null;
-  const own: OutboundOptions["own"] = (request) => app!.fetch(request);
+  const own: OutboundOptions["own"] = (request) => app!.fetch(request, ownCall);
   const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
@@ -109,31 +132,72 @@ export async function openService({
     stores.close();
   };
 
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log)));
-  const found = [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))];
-  if (found.length > 0) {
+  for (const config of configs)
+    for (const risk of risksOf(config, settings)) toLog(config, log).risk(risk);
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, toLog(one.config, log))));
+  const found = [...faults, ...looks.flatMap((look) => look.faults)];
+  const unusable = looks.flatMap(({ trouble }) => (trouble?.isLasting ? trouble.sentence : []));
+  if (found.length + unusable.length > 0) {
     await close();
-    throw new ConfigError(found);
+    throw new ConfigError(found, unusable);
   }
-  const late = opened.filter((_, at) => looks[at] === "unreachable");
-  const ready = Promise.all(late.map((one) => compileLater(one, log))).then(() => undefined);
+  const late = opened.flatMap((one, at) => {
+    const { trouble } = looks[at]!;
+    return trouble ? compileLater(one, trouble, log) : [];
+  });
+  const ready = Promise.all(late).then(() => undefined);
   // Whoever does not wait for it must not crash the process; the entries do wait.
   ready.catch(() => undefined);
 
-  const { bodyLimitBytes } = settings;
+  const { bodyTimeoutMs } = timeouts;
   const projects = opened.map(({ project }) => project);
-  app = appOver(projects, { configs, bodyLimitBytes, pingRedis: stores.ping, log });
+  const checkHost = hostCheckOf(settings, projects);
+  const counters = countersOver(stores, log);
+  const parted = { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log };
+  app = appOver(projects, { ...parted, pingRedis: stores.ping });
   hooks.start();
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, now, newId, log });
-  return { app, settings, log, projects: configs, ready, stopJobs: jobs.stopRunning, close };
+  const deps = { now, newId, log };
+  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
+  const refuse = createRefuse(deps);
+  const isUp = (name: string) => projects.some((one) => one.name === name && one.routes !== null);
+  const { stopRunning: stopJobs } = jobs;
+  return { app, settings, timeouts, refuse, log, projects: configs, isUp, ready, stopJobs, close };
 }
 
-/** All faults of the files, and of what they say about databases; `unreachable` names projects whose database did not answer. */
+/** Those of Redis count in this process while it is away; without Redis they do anyway. */
+function countersOver({ counters, ping }: Stores, log: Logger): Counters {
+  if (ping === null) return counters;
+  const reach = createReach({ log, ...countersReach });
+  return withFallback(counters, { own: createMemoryCounters(), reach });
+}
+
+/** Names are looked at where a page could reach the service by one of its own: on this machine, without credentials; or on demand. */
+function hostCheckOf(
+  { host, allowedHosts }: Settings,
+  projects: readonly Project[],
+): CheckHost | null {
+  const isOpen = projects.some(({ callers }) => callers === openToAll);
+  const isExposed = isLoopback(host) && isOpen;
+  return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
+}
+
+const exposureOf = ({ host }: Settings): Exposure => ({
+  openBy: isLoopback(host) ? null : `HOST=${host}`,
+});
+
+/** What can be told without a look at the database. */
+const risksOf = (config: ProjectConfig, settings: Settings): Risk[] => [
+  ...settingsRisks(config, exposureOf(settings)),
+  ...databaseRisks(config, databaseReach(config)),
+];
+
+/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
   /** What the operator should know, and what stops nothing. */
   notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
   risks: readonly Risk[];
   endpoints: number;
 }> {
@@ -146,19 +210,25 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   // Without projects nothing is opened.
   const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
   const hooks = await openHooks({ projects: [], settings, log });
-  const own = () => new Response(null, { status: 503 });
   const locks = stores.locks;
+  const own = () => new Response(null, { status: 503 });
   const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
-  const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
+  const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
+  const opened = await Promise.all(opening);
   const notices: string[] = [];
-  const tell = (notice: string) => void notices.push(notice);
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, log, tell)));
+  const risks = configs.flatMap((config) => risksOf(config, settings));
+  const telling: Telling = {
+    notice: (notice) => void notices.push(notice),
+    risk: (risk) => void risks.push(risk),
+    remark: (remark) => void notices.push(remark),
+  };
+  const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
-    faults: [...faults, ...looks.flatMap((look) => (look === "unreachable" ? [] : look))],
+    faults: [...faults, ...looks.flatMap((look) => look.faults)],
     notices,
-    risks: configs.flatMap((config) => projectRisks(config, databaseReach(config))),
-    unreachable: configs.filter((_, at) => looks[at] === "unreachable").map(({ name }) => name),
+    risks,
+    unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }
@@ -179,6 +249,8 @@ interface ProjectParts {
   readonly own: OutboundOptions["own"];
   readonly callers: Callers | undefined;
   readonly log: Logger;
+  /** As `OpenOptions` has it. */
+  readonly isOnlyLookedAt?: boolean;
 }
 
 const digest = (text: string): string => hash("sha256", text);
@@ -187,10 +259,13 @@ const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, log }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, ...more }: ProjectParts,
 ): Promise<OpenProject> {
   const { url } = config.database;
-  const db = await openDb(url, databaseOptions(config, readText));
+  const options = { ...databaseOptions(config, readText), ...more };
+  const db = await openDb(url, options).catch((error: Error) => {
+    throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
+  });
   const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
   const project = assembleProject(config, {
     db,
@@ -200,43 +275,80 @@ async function openProject(
     outbound,
     background: hooks.forProject(config.name, outbound),
     jobs: jobs.forProject(config),
-    callers: callers ?? openCallers(config.auth, { digest, outbound, log }),
+    callers: callers ?? openCallers(config.auth, { digest, outbound, log: more.log }),
     digest,
   });
   return { config, project, importComponent, stop: new AbortController() };
 }
 
+/** Where goes what the operator should know of a configuration. */
+interface Telling {
+  notice(notice: string): void;
+  risk(risk: Risk): void;
+  /** For somebody who asks. */
+  remark(remark: string): void;
+}
+
+const toLog = ({ name: project }: ProjectConfig, log: Logger): Telling => ({
+  notice: (notice) => log.warn({ project }, notice),
+  risk: (risk) => log.warn({ project }, riskText(risk)),
+  remark: () => undefined,
+});
+
+/** Why the project is not served yet. */
+interface Trouble {
+  readonly sentence: string;
+  readonly isLasting: boolean;
+  readonly cause: unknown;
+}
+
+/** What a look at the project's database gave. */
+interface Outcome {
+  readonly faults: readonly Fault[];
+  /** Null: the database was seen. */
+  readonly trouble: Trouble | null;
+}
+
+/** `shop (shop/project.json)`. */
+const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${document.file})`;
+
 /** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
 async function compileOnce(
   { config, project, importComponent }: OpenProject,
-  log: Logger,
-  tell = (notice: string): void => log.warn({ project: config.name }, notice),
-): Promise<readonly Fault[] | "unreachable"> {
+  tell: Telling,
+): Promise<Outcome> {
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
-  if ("faults" in look) return look.faults;
+  if ("faults" in look) return { faults: look.faults, trouble: null };
   if ("unreachable" in look) {
-    log.warn(
-      { project: config.name, err: look.unreachable },
-      "The database is not reachable; trying again",
-    );
-    return "unreachable";
+    const { reason, remedy, isLasting } = project.db.faultOf(look.unreachable);
+    const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
+    return { faults: [], trouble: { sentence, isLasting, cause: look.unreachable } };
   }
-  for (const notice of look.notices) tell(notice);
+  for (const notice of look.notices) tell.notice(notice);
+  for (const risk of look.risks) tell.risk(risk);
+  for (const remark of look.remarks) tell.remark(remark);
   project.routes = look.routes;
-  return [];
+  return { faults: [], trouble: null };
 }
 
-async function compileLater(one: OpenProject, log: Logger): Promise<void> {
+/** Looks until the database is there. Says once why it is not, and again when the reason is another one. */
+async function compileLater(one: OpenProject, first: Trouble, log: Logger): Promise<void> {
+  const { name: project } = one.config;
+  let trouble = first;
+  log.warn({ project }, `${trouble.sentence}; trying again until it answers`);
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
-    const look = await compileOnce(one, log);
-    if (look === "unreachable") continue;
-    if (look.length > 0) throw new ConfigError(look);
-    log.info({ project: one.config.name }, "The database is reachable; the project is served");
-    return;
+    const look = await compileOnce(one, toLog(one.config, log));
+    if (look.faults.length > 0) throw new ConfigError(look.faults);
+    if (look.trouble === null) break;
+    log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");
+    if (look.trouble.sentence !== trouble.sentence)
+      log.warn({ project }, `${look.trouble.sentence}; trying again until it answers`);
+    trouble = look.trouble;
   }
+  log.info({ project }, "The database is reachable; the project is served");
 }
 
 /** Ends early when the signal says so; keeps no process alive. */

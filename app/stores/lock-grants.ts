@@ -6,6 +6,8 @@
 interface Lock {
   readonly token: string;
   readonly owner: string | null;
+  /** The key of the caller's share on the server; empty: none. */
+  readonly share: string;
   readonly fence: number;
   readonly acquiredAtMs: number;
 }
@@ -33,9 +35,9 @@ export function createGrants(): Grants {
 
   return {
     add(names, lock, ttlMs) {
-      const { token, owner, fence, acquiredAtMs } = lock;
+      const { token, owner, share, fence, acquiredAtMs } = lock;
       const grant = {
-        lock: { token, owner, fence, acquiredAtMs },
+        lock: { token, owner, share, fence, acquiredAtMs },
         endsAtMs: performance.now() + ttlMs,
       };
       lastFence = Math.max(lastFence, fence);

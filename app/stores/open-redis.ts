@@ -1,6 +1,7 @@
 /** What instances share in Redis, over one connection. */
 import { connectRedis } from "./redis.ts";
 import { createRedisCache } from "./redis-cache.ts";
+import { createRedisCounters } from "./redis-counters.ts";
 import { createRedisLocks } from "./redis-locks.ts";
 import type { Stores } from "./stores.ts";
 
@@ -11,6 +12,7 @@ export async function openRedisStores(redisUrl: string): Promise<Stores> {
   return {
     cache: createRedisCache(redis),
     locks: createRedisLocks(redis),
+    counters: createRedisCounters(redis),
     ping: () =>
       redis.ping().then(
         () => true,

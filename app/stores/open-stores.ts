@@ -8,10 +8,12 @@ import type { Stores } from "./stores.ts";
 export async function openStores(redisUrl: string | null): Promise<Stores> {
   if (redisUrl === null) {
     const { createMemoryCache } = await import("./memory-cache.ts");
+    const { createMemoryCounters } = await import("./memory-counters.ts");
     const { createMemoryLocks } = await import("./memory-locks.ts");
     return {
       cache: createMemoryCache(),
       locks: () => createMemoryLocks(),
+      counters: createMemoryCounters(),
       ping: null,
       close: () => undefined,
     };

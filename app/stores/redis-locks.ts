@@ -3,35 +3,45 @@
  * clock. A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it
  * connects again; until everybody had the time for that, the scripts grant nothing.
  */
-import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
+import { tooManyLocks } from "../../core/locks/lock-shares.ts";
 import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 import { createGrants } from "./lock-grants.ts";
 import { rememberedServer } from "./redis-run.ts";
+import { evaluate, type Script, scriptOf } from "./redis-script.ts";
 
 /** The locks of one project, in one hash slot. */
 export type OpenLocks = (project: string) => LockStore;
 
-export function createRedisLocks(redis: Redis): OpenLocks {
+/** `shareMax`: of one caller, in one project. */
+export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCallerMax): OpenLocks {
   const serverOf = rememberedServer(redis);
   const whenReady: (() => Promise<void>)[] = [];
+  let connections = redis.status === "ready" ? 1 : 0;
   redis.on("ready", () => {
+    connections++;
     for (const putBack of whenReady) void putBack();
   });
 
   /** Every script gets the project's own keys, those of the locks, and what it needs to see a restart. */
   async function run(script: Script, { project, names, args }: Names): Promise<unknown[]> {
     const server = await serverOf();
+    const isFirst = connections === 1;
     const keys = ["run", "fence", ...names.map((name) => `held:${name}`)].map(
       (name) => `rowgate:locks:{${project}}:${name}`,
     );
     const startedRestMs = Math.max(0, Math.ceil(limits.lockSettleMs - server.uptimeMs()));
     const common = [server.run ?? "unnamed", startedRestMs, limits.lockSettleMs];
     const reply = await evaluate(redis, script, [keys.length, ...keys, ...common, ...args]);
-    if (reply[0] === "settling") throw new Error("The server of the locks has just started");
-    return reply;
+    if (reply[0] !== "settling") return reply;
+    // A server that this process knew before has been restarted: whoever asks is told. One that it meets for the first time may be as new
+    // as the whole installation, where nobody should see an error; nobody is granted anything earlier by waiting.
+    if (!isFirst || script === scripts.settle) throw unavailable(justStarted);
+    await pause(Number(reply[1]));
+    return run(script, { project, names, args });
   }
 
   return (project) => {
@@ -46,7 +56,7 @@ export function createRedisLocks(redis: Redis): OpenLocks {
         try {
           for (const { names, lock, remainingMs } of grants.live()) {
             const args = [lock.token, JSON.stringify(lock.owner), remainingMs, lock.fence];
-            args.push(lock.acquiredAtMs);
+            args.push(lock.acquiredAtMs, lock.share);
             await run(scripts.restore, { project, names, args });
           }
           break;
@@ -57,9 +67,17 @@ export function createRedisLocks(redis: Redis): OpenLocks {
       await run(scripts.settle, { project, names: [], args: [] }).catch(() => undefined);
     }
 
+    function remember(names: readonly string[], { reply, token, ttlMs }: Reply): LockOutcome {
+      const outcome = outcomeOf(reply, names);
+      if (outcome.ok) grants.add(names, { ...outcome, token, share: String(reply[4]) }, ttlMs);
+      return outcome;
+    }
+
     return {
-      async acquire(names, { token, owner, ttlMs }) {
-        const args = [token, JSON.stringify(owner), ttlMs, grants.lastFence()];
+      async acquire(names, { token, owner, share, ttlMs }) {
+        // In the slot of the project, as all of its keys.
+        const shareKey = share === null ? "" : `rowgate:locks:{${project}}:share:${share}`;
+        const args = [token, JSON.stringify(owner), ttlMs, grants.lastFence(), shareKey, shareMax];
         const reply = await run(scripts.acquire, { project, names, args }).catch(
           (error: unknown) => {
             // The server may have done it and only the answer is missing. What nobody will give back, we do.
@@ -67,15 +85,12 @@ export function createRedisLocks(redis: Redis): OpenLocks {
             throw error;
           },
         );
-        const outcome = outcomeOf(reply, names);
-        if (outcome.ok) grants.add(names, { ...outcome, token }, ttlMs);
-        return outcome;
+        if (reply[0] === "full") throw tooManyLocks();
+        return remember(names, { reply, token, ttlMs });
       },
       async extend(names, { token, ttlMs }) {
         const reply = await run(scripts.extend, { project, names, args: [token, ttlMs] });
-        const outcome = outcomeOf(reply, names);
-        if (outcome.ok) grants.add(names, { ...outcome, token }, ttlMs);
-        return outcome;
+        return remember(names, { reply, token, ttlMs });
       },
       async release(names, token) {
         grants.remove(names, token);
@@ -90,6 +105,14 @@ export function createRedisLocks(redis: Redis): OpenLocks {
       },
     };
   };
+}
+
+const justStarted = "The server of the locks has just started; nobody gets a lock for some seconds";
+/** To a call that takes locks or keeps them on. */
+interface Reply {
+  readonly reply: readonly unknown[];
+  readonly token: string;
+  readonly ttlMs: number;
 }
 
 interface Names {
@@ -121,39 +144,34 @@ function stateOf([owner, remainingMs, isOwn]: unknown[]): LockState | null {
   };
 }
 
-interface Script {
-  readonly text: string;
-  readonly sha: string;
-}
-
-/** By its digest, which the server knows after the first time; a restarted server gets the text again. */
-async function evaluate(
-  redis: Redis,
-  { text, sha }: Script,
-  [keyCount, ...rest]: [number, ...(string | number)[]],
-): Promise<unknown[]> {
-  const reply = redis.evalsha(sha, keyCount, ...rest).catch((error: unknown) => {
-    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-    return redis.eval(text, keyCount, ...rest);
-  });
-  return (await reply) as unknown[];
-}
-
 /** KEYS: the run that is settled, the last fence, then the locks. ARGV: the run, the two rests, then the script's own. */
 function script(text: string, { mayBeUnsettled = false } = {}): Script {
   const whole = `${prelude}\n${mayBeUnsettled ? "" : settled}\n${text}`;
-  return { text: whole, sha: createHash("sha1").update(whole).digest("hex") };
+  return scriptOf(whole);
 }
 
 const prelude = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local function digits(number) return string.format('%.0f', number) end
-local function lock(key) return redis.call('HMGET', key, 'token', 'owner', 'fence', 'at') end
+local nowMs = math.floor(now / 1000)
+local function lock(key) return redis.call('HMGET', key, 'token', 'owner', 'fence', 'at', 'share') end
 local function held(at, found) return {'held', at - 2, found[2], redis.call('PTTL', KEYS[at])} end
-local function put(key, token, owner, fence, at, ttl)
-  redis.call('HSET', key, 'token', token, 'owner', owner, 'fence', fence, 'at', at)
+local function count(share, key, ttl)
+  if share == '' then return end
+  redis.call('ZADD', share, nowMs + ttl, key)
+  local last = redis.call('ZRANGE', share, -1, -1, 'WITHSCORES')
+  redis.call('PEXPIRE', share, math.max(1, last[2] - nowMs))
+end
+local function forget(key)
+  local share = redis.call('HGET', key, 'share')
+  if share and share ~= '' then redis.call('ZREM', share, key) end
+end
+local function put(key, token, owner, fence, at, ttl, share)
+  forget(key)
+  redis.call('HSET', key, 'token', token, 'owner', owner, 'fence', fence, 'at', at, 'share', share)
   redis.call('PEXPIRE', key, ttl)
+  count(share, key, ttl)
 end`;
 
 /** A run that is not the settled one is settling: from its start on where nothing is known of an earlier one, else from now on. */
@@ -163,21 +181,28 @@ if run ~= ARGV[1] then
   ready = digits(now + (run and ARGV[3] or ARGV[2]) * 1000)
   redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ready)
 end
-if now < tonumber(ready) then return {'settling'} end`;
+if now < tonumber(ready) then return {'settling', math.ceil((tonumber(ready) - now) / 1000)} end`;
 
 const scripts = {
-  /** ARGV: token, owner, ttl, the least fence. */
+  /** ARGV: token, owner, ttl, the least fence, the key of the caller's share or nothing, the most that it may hold. */
   acquire: script(`
+local further = 0
 for at = 3, #KEYS do
   local found = lock(KEYS[at])
   if found[1] and found[1] ~= ARGV[4] then return held(at, found) end
+  if not found[1] then further = further + 1 end
+end
+local share = ARGV[8]
+if share ~= '' then
+  redis.call('ZREMRANGEBYSCORE', share, '-inf', nowMs)
+  if redis.call('ZCARD', share) + further > tonumber(ARGV[9]) then return {'full'} end
 end
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
 local fence = digits(math.max(last + 1, tonumber(ARGV[7]) + 1, now))
 local acquired = digits(math.floor(now / 1000))
 redis.call('SET', KEYS[2], fence)
-for at = 3, #KEYS do put(KEYS[at], ARGV[4], ARGV[5], fence, acquired, ARGV[6]) end
-return {'granted', fence, ARGV[5], acquired}`),
+for at = 3, #KEYS do put(KEYS[at], ARGV[4], ARGV[5], fence, acquired, ARGV[6], share) end
+return {'granted', fence, ARGV[5], acquired, share}`),
 
   /** ARGV: token, ttl. */
   extend: script(`
@@ -188,20 +213,24 @@ for at = 3, #KEYS do
   if found[1] ~= ARGV[4] then return held(at, found) end
   first = first or found
 end
-for at = 3, #KEYS do redis.call('PEXPIRE', KEYS[at], ARGV[5]) end
-return {'granted', first[3], first[2], first[4]}`),
+for at = 3, #KEYS do
+  redis.call('PEXPIRE', KEYS[at], ARGV[5])
+  count(lock(KEYS[at])[5] or '', KEYS[at], ARGV[5])
+end
+return {'granted', first[3], first[2], first[4], first[5] or ''}`),
 
   /** ARGV: token. Takes nothing from anybody, so it need not wait. */
   release: script(
     `
-local count = 0
+local released = 0
 for at = 3, #KEYS do
   if redis.call('HGET', KEYS[at], 'token') == ARGV[4] then
+    forget(KEYS[at])
     redis.call('DEL', KEYS[at])
-    count = count + 1
+    released = released + 1
   end
 end
-return {'released', count}`,
+return {'released', released}`,
     { mayBeUnsettled: true },
   ),
 
@@ -218,7 +247,7 @@ return states`),
 
   settle: script("return {'settled'}"),
 
-  /** ARGV: token, owner, ttl, fence, time. What was granted later wins; one that is there already is never cut short. */
+  /** ARGV: token, owner, ttl, fence, time, the key of the share or nothing. What was granted later wins; one that is there already is never cut short. */
   restore: script(
     `
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -228,7 +257,7 @@ for at = 3, #KEYS do
   if found[1] == ARGV[4] then
     if redis.call('PTTL', KEYS[at]) < tonumber(ARGV[6]) then redis.call('PEXPIRE', KEYS[at], ARGV[6]) end
   elseif not found[1] or tonumber(found[3]) < tonumber(ARGV[7]) then
-    put(KEYS[at], ARGV[4], ARGV[5], ARGV[7], ARGV[8], ARGV[6])
+    put(KEYS[at], ARGV[4], ARGV[5], ARGV[7], ARGV[8], ARGV[6], ARGV[9])
   end
 end
 return {'restored'}`,

@@ -18,7 +18,7 @@ import { ExactNumber } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
-import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";
+import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
 
 import {
   allOf,
@@ -57,7 +57,7 @@ export const adjust = defineAction<AdjustNeeds>({
   takesEmptyBody: false,
 
   needs(entity) {
-    const plan = recordPlan(entity);
+    const plan = changePlan(entity);
     return plan && entity.adjust && { ...plan, adjust: entity.adjust };
   },
   input: (plan) => adjustSchema(plan),

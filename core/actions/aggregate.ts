@@ -147,7 +147,7 @@ function parseOrder(
   outputs: readonly Output[],
   groups: readonly Output[],
 ): Sort[] {
-  const sort = byAlias(outputs, "sort_columns", (results) => parseSort(sortColumns, results, null));
+  const sort = byAlias(outputs, "sort_columns", (results) => parseSort(sortColumns, results));
   const rest = groups.filter(({ result }) => !sort.some(({ column }) => column === result));
   return [...sort, ...rest.map(({ result }) => ({ column: result, direction: "asc" as const }))];
 }

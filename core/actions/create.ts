@@ -3,7 +3,7 @@ import { defineAction, type Write } from "../calls/action.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import type { Row } from "../plans/ports.ts";
-import { type CreatePlan, insertOf, readBack, recordPlan } from "../records/record.ts";
+import { type CreatePlan, insertOf, readBack } from "../records/record.ts";
 import { createSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
 export const create = defineAction<CreatePlan>({
@@ -11,16 +11,17 @@ export const create = defineAction<CreatePlan>({
   summary: "Stores one record.",
   mode: "writes",
   methods: ["POST"],
-  requires: ["key", "inserts", "auditColumns"],
+  requires: ["table", "inserts", "auditColumns"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
   takesOptions: true,
   takesEmptyBody: false,
 
-  needs(entity) {
-    const plan = recordPlan(entity);
-    return plan && { ...plan, keyColumns: new Map([[plan.write.key.name, plan.write.key]]) };
+  needs({ insert, read }) {
+    if (!insert || !read) return null;
+    const { key } = insert;
+    return { write: insert, read, keyColumns: new Map(key ? [[key.name, key]] : []) };
   },
   input: (plan, { entity }) => createSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 201, schema: writeAnswerSchema(plan, entity) }),
@@ -36,11 +37,12 @@ export const create = defineAction<CreatePlan>({
       async run(queries) {
         const data = await runBefore(call, queries, { event: "onBeforeInsert", data: call.body });
         const insert = ready ?? insertOf({ ...call, body: data }, plan);
-        const returning = shown.has(key.name) ? insert.returning : [...insert.returning, key];
+        const isKeyShown = key === null || shown.has(key.name);
+        const returning = isKeyShown ? insert.returning : [...insert.returning, key];
         const row = onlyRow(await queries.insert({ ...insert, returning }));
-        const subject = row[key.name] ?? null;
+        const subject = key && (row[key.name] ?? null);
         const record = await readBack(row, plan, queries);
-        if (!shown.has(key.name)) delete record[key.name];
+        if (!isKeyShown) delete record[key.name];
         await runAfter(call, queries, { event: "onAfterInsert", data, record });
         const message = `${entity.name} data successfully added`;
         const etag = etagOf(record, plan.read);

@@ -27,7 +27,7 @@ export const datatables = defineAction<GridPlan>({
   takesEmptyBody: true,
   takesForm: true,
   needs: (entity) => entity.grid,
-  input: (plan) => gridSchema(plan),
+  input: (plan, { entity }) => gridSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: gridAnswerSchema(plan, entity) }),
 
   // The library reads these whatever the status is, and counts that are missing would become NaN.
@@ -40,7 +40,7 @@ export const datatables = defineAction<GridPlan>({
   showsErrorsInline: (plan) => plan.showsErrorsInline,
 
   async run({ body, entity, session, cache }, plan) {
-    const { draw, ...request } = parseGrid(body, plan);
+    const { draw, ...request } = parseGrid(body, plan, entity.settings);
     const keep = cache.keeping({ entity, kind: "datatables", dependsOn: plan.dependsOn });
     const asked = { ...request, keep };
     const rest = await keep(["page", cachedParameters(body)], () =>

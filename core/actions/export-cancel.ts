@@ -1,7 +1,7 @@
 /** export-cancel: asks for the end of an export that is not finished. One that runs may take a moment: its status tells. */
 import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/entity.ts";
-import { ownerOf } from "../jobs/jobs.ts";
+import { idIn, ownerOf } from "../jobs/jobs.ts";
 import { exportState } from "./export-status.ts";
 import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
@@ -22,7 +22,7 @@ export const exportCancel = defineAction<ExportPlan>({
   async run(call) {
     const { body, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.cancel(["export"], owner, body["job_id"]);
+    const job = await jobs.cancel(["export"], owner, idIn(body, "job_id"));
     // The request succeeded, whatever became of the job.
     return { status: 200, body: { ...exportState(job, entity), success: true } };
   },

@@ -2,7 +2,7 @@
 import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
-import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
 import type { FileInfo, JobRecord } from "../plans/ports.ts";
 import { jobRequestSchema } from "../jobs/job-schema.ts";
 import { exportMediaTypes } from "../lists/export-list.ts";
@@ -24,7 +24,7 @@ export const exportDownload = defineAction<ExportPlan>({
   async run(call) {
     const { body, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, body["job_id"]);
+    const job = await jobs.find(["export"], owner, idIn(body, "job_id"));
     if (job.state !== "completed")
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);
     const key = textMember(job.result, "file");

@@ -1,7 +1,7 @@
 /** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
 import { defineAction } from "../calls/action.ts";
 import type { Entity, ExportPlan } from "../plans/entity.ts";
-import { ownerOf, progressOf } from "../jobs/jobs.ts";
+import { idIn, ownerOf, progressOf } from "../jobs/jobs.ts";
 import type { JobRecord } from "../plans/ports.ts";
 import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
@@ -22,7 +22,7 @@ export const exportStatus = defineAction<ExportPlan>({
   async run(call) {
     const { body, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, body["job_id"]);
+    const job = await jobs.find(["export"], owner, idIn(body, "job_id"));
     return { status: 200, body: exportState(job, entity) };
   },
 });

@@ -13,7 +13,7 @@ export const startExport = defineAction<ExportPlan>({
   methods: ["POST"],
   group: "export",
   requires: ["exportSource", "jobs"],
-  errors: ["invalidParameter", "invalidField"],
+  errors: ["invalidParameter", "invalidField", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,

@@ -2,6 +2,7 @@
 import { defineAction } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import type { ReadPlan } from "../plans/entity.ts";
+import { orderedBy } from "../lists/order.ts";
 import { etagOf } from "../records/etag.ts";
 import type { Row } from "../plans/ports.ts";
 import { allOf } from "../query/statement.ts";
@@ -33,7 +34,7 @@ export const first = defineAction<ReadPlan>({
       columns: [...plan.columns.values()],
       where: allOf(...conditions),
       // Several matches: the same one each time.
-      sort: plan.key ? [{ column: plan.key, direction: "asc" }] : [],
+      sort: orderedBy([], plan),
       limit: 1,
       offset: 0,
       lock: false,

@@ -4,7 +4,7 @@
  */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
-import { ownerOf } from "../jobs/jobs.ts";
+import { idIn, ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
 import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
 
@@ -25,7 +25,7 @@ export const importCancel = defineAction<ImportPlan>({
   async run(call) {
     const { body, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.cancel(["preview", "commit"], owner, body["job_id"]);
+    const job = await jobs.cancel(["preview", "commit"], owner, idIn(body, "job_id"));
     // The request succeeded, whatever became of the job.
     return { status: 200, body: { ...importState(job), success: true } };
   },

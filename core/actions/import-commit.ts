@@ -4,7 +4,7 @@
  */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
-import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
 import { jobIdSchema, startedSchema } from "../jobs/job-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
 
@@ -16,7 +16,7 @@ export const importCommit = defineAction<ImportPlan>({
   group: "import",
   requires: ["key", "inserts", "transactions", "auditColumns", "jobs"],
   headers: ["Idempotency-Key"],
-  errors: ["invalidJobState"],
+  errors: ["invalidJobState", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
@@ -26,7 +26,7 @@ export const importCommit = defineAction<ImportPlan>({
   async run(call) {
     const { body, jobs } = call;
     const owner = ownerOf(call);
-    const preview = await jobs.find(["preview"], owner, body["preview_job_id"]);
+    const preview = await jobs.find(["preview"], owner, idIn(body, "preview_job_id"));
     if (textMember(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
     if (jobs.hasExpired(preview))

@@ -2,7 +2,7 @@
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
-import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
 import { jobRequestSchema, workbookMediaType } from "../jobs/job-schema.ts";
 
 export const importErrors = defineAction<ImportPlan>({
@@ -22,7 +22,7 @@ export const importErrors = defineAction<ImportPlan>({
   async run(call) {
     const { body, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
+    const job = await jobs.find(["preview", "commit"], owner, idIn(body, "job_id"));
     if (job.state !== "completed")
       throw invalidJobState("The job is not completed; import-status tells how far it is");
     const key = textMember(job.result, "rejected");

@@ -1,7 +1,7 @@
 /** import-preview: starts a job that checks every row of an upload, and stores nothing. import-status tells what it found. */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
-import { ownerOf } from "../jobs/jobs.ts";
+import { idIn, ownerOf } from "../jobs/jobs.ts";
 import { findUpload } from "../jobs/uploads.ts";
 import { startedSchema, uploadIdSchema } from "../jobs/job-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
@@ -13,7 +13,7 @@ export const importPreview = defineAction<ImportPlan>({
   methods: ["POST"],
   group: "import",
   requires: ["jobs"],
-  errors: [],
+  errors: ["tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
@@ -26,7 +26,7 @@ export const importPreview = defineAction<ImportPlan>({
     const upload = await findUpload(jobs, {
       project: entity.project,
       owner,
-      id: body["upload_id"],
+      id: idIn(body, "upload_id"),
     });
     const request = { upload: upload.id, totalRows: upload.totalRows };
     const job = await jobs.start("preview", owner, { request });

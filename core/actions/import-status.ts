@@ -3,7 +3,7 @@ import { type Answer, type Call, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { ImportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
-import { ownerOf, type ProjectJobs, progressOf, textMember } from "../jobs/jobs.ts";
+import { idIn, ownerOf, progressOf, type ProjectJobs, textMember } from "../jobs/jobs.ts";
 import { isObject, type Json } from "../values/json.ts";
 import { findJobResult } from "../jobs/job-ledger.ts";
 import type { JobRecord } from "../plans/ports.ts";
@@ -26,7 +26,7 @@ export const importStatus = defineAction<ImportPlan>({
   async run(call) {
     const { body, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, body["job_id"]);
+    const job = await jobs.find(["preview", "commit"], owner, idIn(body, "job_id"));
     return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
   },
 });
@@ -35,11 +35,12 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   if (job.state !== "completed") return { status: 200, body: importState(job) };
   const status = textMember(job.result, "state");
   const body = { job_id: job.id, status };
-  if (status === "preview_ok")
-    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
-  // The list of errors may be long, so it is a file, which goes out as it is.
+  // What becomes of each row may be long, so it is a file, which goes out as it is.
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
+  // The counts say enough where nothing is wrong.
+  if (!isKept && status === "preview_ok")
+    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
   if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }

@@ -16,7 +16,7 @@ export const lockAcquire = defineAction<LockPlan>({
   methods: ["POST"],
   group: "lock",
   requires: ["source", "locks"],
-  errors: ["invalidParameter", "invalidField", "lockConflict"],
+  errors: ["invalidParameter", "invalidField", "lockConflict", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: false,
   isProjectWide: true,

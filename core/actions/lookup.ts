@@ -9,7 +9,8 @@ import { AppError, invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
-import { readWholeNumber } from "../lists/page.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
+import { offsetOf, readWholeNumber } from "../lists/page.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { bodyFilter, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
@@ -29,20 +30,21 @@ export const lookup = defineAction<LookupPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
-  input: (plan, { method }) =>
-    method === "GET" ? lookupQuerySchema(plan) : lookupBodySchema(plan),
+  input: (plan, { entity, method }) =>
+    method === "GET" ? lookupQuerySchema(plan, entity) : lookupBodySchema(plan, entity),
   answer: (plan, about) => ({ status: 200, schema: lookupAnswerSchema(plan, about) }),
 
   async run(call, plan) {
     checkMode(call);
     const { entity, method, body, session, cache } = call;
+    const { offsetMax } = entity.settings;
     if (method === "GET") {
       const search = searchOf(body);
-      const items = await itemsOf(session, parseItems(body, plan, { method, search }));
+      const items = await itemsOf(session, parseItems(body, plan, { method, search, offsetMax }));
       return { status: 200, body: { ...items, search } };
     }
     const search = lookupText(body["search"] ?? "", "search");
-    const request = parseItems(body, plan, { method, search });
+    const request = parseItems(body, plan, { method, search, offsetMax });
     const keep = cache.keeping({ entity, kind: "lookup", dependsOn: plan.dependsOn });
     const rest = await keep(body, () => itemsOf(session, request));
     return { status: 200, body: {}, rest };
@@ -66,11 +68,13 @@ interface ItemsRequest {
 function parseItems(
   body: Body,
   plan: LookupPlan,
-  { method, search }: { method: Method; search: string },
+  { method, search, offsetMax }: { method: Method; search: string; offsetMax: number },
 ): ItemsRequest {
   const isPost = method === "POST";
   const extra = isPost ? extraColumns(body["select"], plan.columns) : [];
   const { page, size } = pageOf(body);
+  const fault = page > 1 ? onlyPage(plan) : null;
+  if (fault) throw fault;
   const isSelect2 = Object.hasOwn(body, "_type");
   return {
     select: {
@@ -83,9 +87,9 @@ function parseItems(
         idsOf(body["ids"], plan.id),
         labelMatch(search, plan),
       ),
-      sort: isPost ? orderOf(body["sort_columns"], plan) : labelOrder(plan),
+      sort: isPost ? orderOf(body["sort_columns"], plan) : orderOf(null, plan),
       limit: size + 1,
-      offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+      offset: offsetOf({ page, size }, { offsetMax, instead: narrower }),
       lock: false,
     },
     plan,
@@ -96,6 +100,8 @@ function parseItems(
     isPaged: isSelect2 || Object.hasOwn(body, "page"),
   };
 }
+
+const narrower = "narrow the list with search or where, or page through read with a cursor";
 
 async function itemsOf(
   session: ReadQueries,
@@ -153,16 +159,14 @@ function extraColumns(select: unknown, columns: Columns): Column[] {
   return names.map((name) => columnOf(name as string, columns, "select"));
 }
 
-const labelOrder = ({ text, id }: LookupPlan): Sort[] =>
-  [...new Set([text, id])].map((column) => ({ column, direction: "asc" }));
-
-/** The client's order, else by label; always ended by the id, so that pages never overlap. */
+/** The client's order, else by label; always ended by the id, and by what makes it total. */
 function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
-  const sort = parseSort(sortColumns, plan.columns, null);
-  if (sort.length === 0) return labelOrder(plan);
-  return sort.some(({ column }) => column === plan.id)
-    ? sort
-    : [...sort, { column: plan.id, direction: "asc" }];
+  const { text, id } = plan;
+  const asked = parseSort(sortColumns, plan.columns);
+  const own: readonly Sort[] =
+    asked.length > 0 || text === id ? asked : [{ column: text, direction: "asc" }];
+  const isEnded = own.some(({ column }) => column === id);
+  return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
 /** Numbers of a query are texts of digits. */

@@ -34,7 +34,8 @@ export const readComposite = defineAction<ReadNeeds>({
   takesEmptyBody: false,
 
   needs({ read, composite }) {
-    return read?.key && composite ? { read, key: read.key, composite } : null;
+    const [key, ...others] = read?.key ?? [];
+    return read && key && others.length === 0 && composite ? { read, key, composite } : null;
   },
   input: ({ read: { columns } }) => closedObject({ where: equalitiesSchema(columns) }, ["where"]),
   answer: (plan, { entity }) => ({ status: 200, schema: readCompositeSchema(plan, entity) }),

@@ -20,10 +20,11 @@ import {
   paginationOf,
   parsePage,
 } from "../lists/page.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
-import { columnOf, parseWhere, patternText } from "../query/where.ts";
+import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
 import { readAnswerSchema, readSchema } from "../lists/read-schema.ts";
 
 export const read = defineAction<ReadPlan>({
@@ -37,7 +38,7 @@ export const read = defineAction<ReadPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
-  input: (plan) => readSchema(plan),
+  input: (plan, { entity }) => readSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: readAnswerSchema(plan, entity) }),
 
   async run({ body, entity, session, cache }, plan) {
@@ -61,11 +62,11 @@ interface ReadRequest {
 function parseRead(
   body: Record<string, unknown>,
   plan: ReadPlan,
-  { project, name }: Entity,
+  { project, name, settings }: Entity,
 ): ReadRequest {
-  const { source, columns, scope, key } = plan;
+  const { source, columns, scope } = plan;
   const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
-  const sort = parseSort(body["sort_columns"], columns, key);
+  const sort = orderedBy(parseSort(body["sort_columns"], columns), plan);
   const list: Select = {
     kind: "select",
     source,
@@ -79,17 +80,24 @@ function parseRead(
   const countMode = parseCountMode(body["count"]);
   const { where, search_value, search_by } = body;
   const counted = ["total", countMode, { where, search_value, search_by }];
-  if (!asksForCursor(body)) return { list, paging: parsePage(body), countMode, counted };
+  if (!asksForCursor(body)) {
+    const paging = parsePage(body, settings.offsetMax);
+    const fault = paging.offset > 0 ? onlyPage(plan) : null;
+    if (fault) throw fault;
+    return { list, paging, countMode, counted };
+  }
   mustTellRowsApart(plan);
-  const cursorList = { name: `${project}/${name}`, sort, filter };
+  const cursorList = { name: `${project}/${name}`, sort, filter, hasKey: plan.key.length > 0 };
   return { list, paging: parseCursorPage(body, cursorList), countMode, counted };
 }
 
 /** A place in the list is named by the values of its sort, the key last: a client must be allowed to see it. */
-function mustTellRowsApart({ key, columns }: ReadPlan): void {
-  if (key !== null && columns.has(key.name)) return;
+function mustTellRowsApart(plan: ReadPlan): void {
+  const fault = onlyPage(plan);
+  if (fault) throw fault;
+  if (plan.key.every(({ name }) => plan.columns.has(name))) return;
   throw invalidParameter(
-    "This endpoint cannot be paged by cursor, as its records show no primary key; use page",
+    "This endpoint cannot be paged by cursor, as its records do not show their whole key; use page",
   );
 }
 
@@ -155,8 +163,9 @@ function parseSearch(body: Record<string, unknown>, columns: Columns): Condition
   const by = body["search_by"] ?? "all";
   if (typeof by !== "string") throw invalidParameter("search_by must be a column name or all");
   // A column that is really called "all" can still be searched: by name it wins over the word.
-  const searched =
-    by === "all" && !columns.has(by) ? [...columns.values()] : [columnOf(by, columns, "search_by")];
+  const isEverywhere = by === "all" && !columns.has(by);
+  const searched = isEverywhere ? [...columns.values()] : [columnOf(by, columns, "search_by")];
+  if (!isEverywhere) searched.forEach(mustHaveText);
   const value = body["search_value"];
   if (value === undefined || value === null || value === "") return null;
   const text = patternText(value, "search_value");

@@ -1,7 +1,7 @@
 /** update: changes the fields that were sent of the one record that the primary key names. */
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
-import { beginChange, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";
+import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
 import type { Assignment } from "../query/statement.ts";
 import { updateSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
@@ -16,7 +16,7 @@ export const update = defineAction<RecordPlan>({
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],
   takesOptions: true,
   takesEmptyBody: false,
-  needs: recordPlan,
+  needs: changePlan,
   input: (plan, { entity }) => updateSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
 

@@ -8,6 +8,7 @@ import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheStore, Log } from "../plans/ports.ts";
+import { createReach } from "./reach.ts";
 
 /** Part of the key, in the words of the action's kind of list. */
 export type ListKind = "list" | "datatables" | "lookup";
@@ -166,27 +167,13 @@ interface Rests {
   isResting(): boolean;
 }
 
-/** Notices that the store is away, says so once, and does not make every request wait for it. */
+/** The cache is left alone for a moment after it failed. */
 function withRests(store: CacheStore, log: Log): Rests {
-  let isAway = false;
-  let failedAtMs = -Infinity;
-
-  function failed(error: unknown): void {
-    failedAtMs = performance.now();
-    if (isAway) return;
-    isAway = true;
-    log.warn({ err: error }, "The cache is out of reach; lists are read from the database");
-  }
-
-  function succeeded(): void {
-    // A store that is full may answer one call and refuse the next: not each of them is news.
-    if (!isAway || performance.now() - failedAtMs < limits.cacheSteadyMs) return;
-    isAway = false;
-    log.info({}, "The cache is in reach again");
-  }
-
-  const isResting = (): boolean => performance.now() - failedAtMs < limits.cacheRestMs;
-
+  const { isResting, failed, succeeded } = createReach({
+    log,
+    away: "The cache is out of reach; lists are read from the database",
+    back: "The cache is in reach again",
+  });
   return {
     isResting,
     async tried(look) {

@@ -7,13 +7,16 @@ import type { Column, Columns } from "../values/column.ts";
 import type {
   AdjustPlan,
   AggregatePlan,
+  CompositePlan,
   DeclaredJoin,
   Entity,
   ExportPlan,
   GridPlan,
   ImportPlan,
+  InsertPlan,
   LookupPlan,
   ReadPlan,
+  WorkflowPlan,
   WritePlan,
 } from "../plans/entity.ts";
 import { headingKey } from "../values/text.ts";
@@ -40,20 +43,20 @@ export function createViews(entity: Entity): Views {
 function viewOf(entity: Entity, rights: FieldRights): Entity {
   const seen = hiding(rights);
   const write = entity.write && writeView(entity.write, rights);
+  const insert = write ?? (entity.insert && writeView(entity.insert, rights));
   return {
     ...entity,
     // Answers that are kept for one view are no answers for another.
     definition: JSON.stringify([entity.definition, rights.key]),
     read: entity.read && readView(entity.read, seen),
     write,
+    insert,
     adjust: entity.adjust && adjustView(entity.adjust, rights),
     lookup: entity.lookup && lookupView(entity.lookup, seen),
     aggregate: entity.aggregate && aggregateView(entity.aggregate, seen, rights),
     grid: entity.grid && gridView(entity.grid, seen),
-    composite: entity.composite && {
-      ...entity.composite,
-      writable: without(entity.composite.writable, rights.readOnly),
-    },
+    composite: entity.composite && write && compositeView(entity.composite, write, rights),
+    workflow: entity.workflow && workflowView(entity.workflow, rights),
     export: entity.export && exportView(entity.export, seen),
     importing: entity.importing && write && importView(entity.importing, { write, rights }),
   };
@@ -89,11 +92,36 @@ const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
   createdAt: seen.one(plan.createdAt),
 });
 
-const writeView = (plan: WritePlan, { hidden, readOnly }: FieldRights): WritePlan => ({
+const writeView = <Plan extends InsertPlan>(
+  plan: Plan,
+  { hidden, readOnly }: FieldRights,
+): Plan => ({
   ...plan,
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
+  // Whether a record has a key would tell the key.
+  namesRecords: plan.namesRecords && (plan.key === null || !hidden.has(plan.key.name)),
 });
+
+/** Hidden names count in the details as well. Details show the key of their header, so there is no document without it. */
+function compositeView(
+  plan: CompositePlan,
+  { namesRecords }: WritePlan,
+  { hidden, readOnly }: FieldRights,
+): CompositePlan | null {
+  if (!namesRecords) return null;
+  const details = plan.details.map((detail) => ({
+    ...detail,
+    shown: without(detail.shown, hidden),
+    writable: without(detail.writable, hidden),
+    queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
+  }));
+  return { ...plan, details, writable: without(plan.writable, readOnly) };
+}
+
+/** Which statuses may follow tells the status. */
+const workflowView = (plan: WorkflowPlan, { hidden }: FieldRights): WorkflowPlan | null =>
+  hidden.has(plan.status.name) ? null : plan;
 
 function adjustView(plan: AdjustPlan, { hidden, readOnly }: FieldRights): AdjustPlan {
   const fields = [...plan.fields].filter(([name]) => !hidden.has(name) && !readOnly.has(name));

@@ -208,6 +208,8 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
       return (value === null) !== condition.negated;
     case "compare": {
       if (value === null) return false;
+      // One whole value is written in several ways.
+      if (columnTypes[condition.column.type].fromMember !== null) return true;
       const isEqual = String(condition.value) === String(value);
       return condition.operator === "=" ? isEqual : condition.operator !== "!=" || !isEqual;
     }

@@ -86,7 +86,9 @@ class ScopedQueries implements Queries {
     return this.queries.count(this.narrow(count));
   }
 
+  /** None where rows are hidden: a planner's figure comes from statistics of the whole table, and would tell of the others. */
   estimate(count: Count): Promise<number | null> {
+    if (this.scope.rowsOf(count.source) !== null) return Promise.resolve(null);
     return this.queries.estimate(this.narrow(count));
   }
 
@@ -109,6 +111,8 @@ class ScopedQueries implements Queries {
       await this.mustReferToSeen(table, { columns, rows });
       return stored;
     }
+    if (key === null)
+      throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, key])];
     const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
     const at = columns.indexOf(key);

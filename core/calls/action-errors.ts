@@ -11,6 +11,7 @@ export const errorsOfEveryAction: readonly ErrorKind[] = [
   "forbidden",
   "notFound",
   "methodNotAllowed",
+  "requestTimeout",
   "payloadTooLarge",
   "unsupportedMediaType",
   "internal",

@@ -23,6 +23,8 @@ export type Method = "GET" | "POST";
 export interface Call {
   /** Who asks. What the caller may see has narrowed everything else in the call already. */
   readonly caller: Caller;
+  /** Whose share of locks and waiting jobs it takes, as `shareOf` names it. */
+  readonly share: string;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
   readonly method: Method;
@@ -118,6 +120,8 @@ export type ActionGroup = "workflow" | "export" | "import" | "lock";
 export type Requirement =
   /** A table to write to, and the key that names one of its records. */
   | "key"
+  /** A table to write to; without a key, a database that answers what it stored. */
+  | "table"
   /** The database inserts, updates or deletes rows of that table. */
   | "inserts"
   | "updates"

@@ -4,19 +4,13 @@
  * it, so that faults point there. What has no counterpart is named with what to write instead.
  */
 import { actionGroups, actionNames, actions } from "../actions.ts";
+import { accessHint } from "./access-hint.ts";
 import { faultAt, type Document } from "./document.ts";
+import { carryCalculations } from "./calculation-spellings.ts";
+import { type Draft, isMembers, type Members, rename } from "./draft.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
-import { isRuleName } from "../rules/field-rules.ts";
-
-type Members = Record<string, unknown>;
-
-interface Draft {
-  /** The file's value; the steps change it. */
-  readonly root: Members;
-  /** Says that what stands at `to` now was written at `from`. */
-  moved(to: Path, from: Path): void;
-  refuse(path: Path, expected: string): void;
-}
+import { refuseForeign } from "./foreign-settings.ts";
+import { carryDateFormats, harmlessOfRules, normaliseRules } from "./rule-spellings.ts";
 
 /** The endpoint file's value in the first spelling, and what cannot be carried over. */
 export function normaliseEndpoint(document: Document): { value: unknown; faults: Fault[] } {
@@ -41,21 +35,15 @@ export const harmless = {
     "author",
     "uniqueConstraints",
     "transactionMode",
+    "softDeleteFkChecks",
+    "softDeleteFkParents",
+    "softDeleteFkChildren",
+    "softDeleteCascadeTree",
   ],
-  rule: ["label", "description"],
+  rule: harmlessOfRules,
   masterDetail: ["transactionMode", "description"],
   importConfig: ["enabled", "chunkSize", "allowedFormats"],
 } as const;
-
-/** Settings of RESTForge that have no counterpart, and what to write instead. */
-export const foreign: ReadonlyMap<string, string> = new Map([
-  ["kafka", "no kafka: let a handler of an onAfter… event send the message"],
-  ["processor", "no processor: write handlers of the on… events under components"],
-  [
-    "softDelete",
-    "no softDelete: leave delete off, and set the column with update; defaultScope hides such rows",
-  ],
-]);
 
 /** Actions that others switch on, and that a group need not name. */
 const followers: ReadonlySet<string> = new Set(
@@ -90,11 +78,15 @@ export const lookupAliases: ReadonlyMap<string, string> = new Map([
 const steps: readonly ((draft: Draft) => void)[] = [
   dropHarmless,
   refuseForeign,
+  refuseTurnedAccess,
   nameActions,
   ({ root, moved }) => normaliseRules(root, [], moved),
+  dropSearchOverAll,
+  dropPlainFormats,
   nestScope,
   nameAuditColumns,
   carryMasterDetail,
+  carryDateFormats,
   carryCalculations,
   nameHooks,
   trimLookupText,
@@ -105,21 +97,12 @@ function dropHarmless({ root }: Draft): void {
   for (const name of harmless.file) delete root[name];
 }
 
-function refuseForeign({ root, refuse }: Draft): void {
-  for (const [name, instead] of foreign) {
-    const value = root[name];
-    delete root[name];
-    const isOff = value === undefined || value === null || value === false;
-    if (!isOff && !(isMembers(value) && value["enabled"] === false)) refuse([name], instead);
-  }
-  if (!Array.isArray(root["components"])) return;
-  if (root["components"].length > 0) {
-    refuse(
-      ["components"],
-      'an object from event to handlers, as {"onBeforeInsert": ["components/code.ts#check"]}',
-    );
-  }
-  delete root["components"];
+function refuseTurnedAccess({ root, refuse }: Draft): void {
+  const isAction = (name: string): boolean => actionNames.includes(name) || actionAliases.has(name);
+  const instead = accessHint(root["access"], isAction);
+  if (instead === null) return;
+  refuse(["access"], instead);
+  delete root["access"];
 }
 
 function nameActions({ root, moved }: Draft): void {
@@ -137,52 +120,6 @@ function nameActions({ root, moved }: Draft): void {
   root["action"] = action;
 }
 
-/** `{price: {required: true}}` and `[{name: "price", required: true}]` -> `[{name: "price", constraints: {required: true}}]`. */
-function normaliseRules(holder: Members, base: Path, moved: Draft["moved"]): void {
-  const rules = holder["fieldValidation"];
-  const at = [...base, "fieldValidation"];
-  if (isMembers(rules)) {
-    holder["fieldValidation"] = Object.entries(rules).map(([name, rule], index) => {
-      moved([...at, index], [...at, name]);
-      moved([...at, index, "name"], [...at, name]);
-      return isMembers(rule)
-        ? nestConstraints({ name, ...rule }, [...at, index], [...at, name], moved)
-        : rule;
-    });
-  } else if (Array.isArray(rules)) {
-    holder["fieldValidation"] = rules.map((rule, index) =>
-      isMembers(rule) ? nestConstraints(rule, [...at, index], [...at, index], moved) : rule,
-    );
-  }
-}
-
-const ruleProperties: readonly string[] = [
-  "name",
-  "type",
-  "primaryKey",
-  "autoGenerate",
-  "constraints",
-];
-
-/** Constraints beside `name` and `type` go into `constraints`; one that is there already stays, for the check to refuse. */
-function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["moved"]): Members {
-  const nested = rule["constraints"] ?? {};
-  if (!isMembers(nested)) return rule;
-  const isFlat = !Object.hasOwn(rule, "constraints");
-  const normal: Members = { constraints: { ...nested } };
-  for (const [name, value] of Object.entries(rule)) {
-    if (name === "constraints" || (harmless.rule as readonly string[]).includes(name)) continue;
-    const isConstraint = isRuleName(name.replace(/Message$/, "")) || name === "typeMessage";
-    if (ruleProperties.includes(name) || !(isFlat || isConstraint) || Object.hasOwn(nested, name)) {
-      normal[name] = value;
-      continue;
-    }
-    (normal["constraints"] as Members)[name] = value;
-    moved([...to, "constraints", name], [...from, name]);
-  }
-  return normal;
-}
-
 /** One flat object holds for reads and for lookups. */
 function nestScope({ root, moved }: Draft): void {
   const scope = root["defaultScope"];
@@ -198,6 +135,7 @@ function nestScope({ root, moved }: Draft): void {
 
 function nameAuditColumns({ root, moved }: Draft): void {
   if (root["auditColumns"] === true) delete root["auditColumns"];
+  if (root["auditColumns"] === null) root["auditColumns"] = false;
   if (isMembers(root["auditColumns"]))
     rename(root["auditColumns"], auditAliases, ["auditColumns"], moved);
 }
@@ -246,86 +184,46 @@ function carryDetails(
   normaliseRules(detail, from, moved);
 }
 
-/** autoCalculateFields and headerCalculations -> calculation, of the endpoint or of one of several kinds of details. */
-function carryCalculations(draft: Draft): void {
-  const { root } = draft;
-  const written = root["masterDetail"];
-  const several = Array.isArray(written) ? written.filter(isMembers) : [];
-  for (const [at, entry] of several.entries())
-    carryFormulas(draft, entry, [...placesOf(entry, ["masterDetail", at])]);
-  const master = isMembers(written) ? written : {};
-  carryFormulas(draft, root, [...placesOf(master, ["masterDetail"]), [root, []]]);
-}
+/** Second names of what a hook has. */
+export const hookAliases: ReadonlyMap<string, string> = new Map([["timeout", "timeoutMs"]]);
 
-/** Where the formulas of details may stand. */
-const placesOf = (master: Members, base: Path): (readonly [Members, Path])[] => [
-  [isMembers(master["detailConfig"]) ? master["detailConfig"] : {}, [...base, "detailConfig"]],
-  [master, base],
-];
-
-function carryFormulas(
-  { moved, refuse }: Draft,
-  target: Members,
-  places: readonly (readonly [Members, Path])[],
-): void {
-  const calculation: Members = isMembers(target["calculation"]) ? target["calculation"] : {};
-  const targetBase = places.find(([holder]) => holder === target)?.[1] ?? [];
-  for (const [holder, base] of places) {
-    take(holder, base, "autoCalculateFields", "detail", (text) => text);
-    take(holder, base, "headerCalculations", "header", headerFormula);
-  }
-
-  function take(
-    holder: Members,
-    base: Path,
-    name: string,
-    part: string,
-    translate: (text: string) => string | null,
-  ): void {
-    const written = holder[name];
-    if (written === undefined) return;
-    delete holder[name];
-    const formulas = isMembers(calculation[part]) ? calculation[part] : {};
-    for (const [key, entry] of isMembers(written) || Array.isArray(written)
-      ? Object.entries(written)
-      : []) {
-      const from = [...base, name, Array.isArray(written) ? Number(key) : key];
-      const field = isMembers(entry) ? (entry["field"] ?? entry["name"] ?? key) : key;
-      if (isMembers(entry) && entry["type"] === "generated") continue;
-      const text = isMembers(entry) ? (entry["formula"] ?? entry["expression"]) : entry;
-      const formula = typeof text === "string" ? translate(text) : null;
-      if (formula === null) {
-        refuse(from, `a formula that calculation.${part} can hold, written there`);
-        continue;
-      }
-      formulas[String(field)] = formula;
-      moved([...targetBase, "calculation", part, String(field)], from);
-    }
-    calculation[part] = formulas;
-    target["calculation"] = calculation;
-  }
-}
-
-/** `items.length` -> `COUNT(*)`, `items.amount` -> `SUM(amount)`, `MAX(items.amount)` -> `MAX(amount)`. */
-function headerFormula(text: string): string | null {
-  const match =
-    /^\s*(?:(COUNT|SUM|AVG|MIN|MAX)\s*\(\s*(?:items\.)?(\w+|\*)\s*\)|items\.(\w+))\s*$/i.exec(text);
-  if (!match) return null;
-  if (match[3] === "length") return "COUNT(*)";
-  return match[3] ? `SUM(${match[3]})` : `${match[1]!.toUpperCase()}(${match[2]})`;
-}
-
-/** Hooks without a name get `hook1`, `hook2` … by their place. */
-function nameHooks({ root }: Draft): void {
+/** Hooks without a name get `hook1`, `hook2` … by their place. Each is a call of an API, so that its type says nothing. */
+function nameHooks({ root, moved }: Draft): void {
   const workflow = root["workflow"];
   if (!isMembers(workflow) || !isMembers(workflow["hooks"])) return;
-  for (const ofStatus of Object.values(workflow["hooks"]).filter(isMembers)) {
+  for (const [status, ofStatus] of Object.entries(workflow["hooks"])) {
+    if (!isMembers(ofStatus)) continue;
     for (const when of ["onBefore", "onAfter"]) {
       if (!Array.isArray(ofStatus[when])) continue;
-      ofStatus[when] = ofStatus[when].map((hook: unknown, index) =>
-        isMembers(hook) ? { name: `hook${index + 1}`, ...hook } : hook,
-      );
+      ofStatus[when] = ofStatus[when].map((hook: unknown, index) => {
+        if (!isMembers(hook)) return hook;
+        const named: Members = { name: `hook${index + 1}`, ...hook };
+        if (named["type"] === "api") delete named["type"];
+        rename(named, hookAliases, ["workflow", "hooks", status, when, index], moved);
+        return named;
+      });
     }
+  }
+}
+
+/** `all` among the columns of a search means that there is a search over all of them, which there always is. */
+function dropSearchOverAll({ root }: Draft): void {
+  const columns = root["datatablesWhere"];
+  if (!Array.isArray(columns) || !columns.includes("all")) return;
+  const named = columns.filter((name) => name !== "all");
+  if (named.length > 0) root["datatablesWhere"] = named;
+  else delete root["datatablesWhere"];
+}
+
+/** A format that says no more than the column's own type. */
+function dropPlainFormats({ root }: Draft): void {
+  const formats = root["columnFormats"];
+  if (!isMembers(formats)) return;
+  for (const [name, format] of Object.entries(formats)) {
+    if (!isMembers(format)) continue;
+    const { type, ...rest } = format;
+    if ((type === "boolean" || type === "text") && Object.keys(rest).length === 0)
+      delete formats[name];
   }
 }
 
@@ -354,21 +252,6 @@ function carryImport({ root, moved }: Draft): void {
   }
 }
 
-/** A second name gives way to the first; where both stand, the check refuses the second. */
-function rename(
-  holder: Members,
-  aliases: ReadonlyMap<string, string>,
-  base: Path,
-  moved: Draft["moved"],
-): void {
-  for (const [alias, name] of aliases) {
-    if (!Object.hasOwn(holder, alias) || Object.hasOwn(holder, name)) continue;
-    holder[name] = holder[alias];
-    delete holder[alias];
-    moved([...base, name], [...base, alias]);
-  }
-}
-
 /** A property moves to another object, unless it is there already. */
 function carry(
   from: { holder: Members; name: string; base: Path },
@@ -384,6 +267,3 @@ function carry(
 function camelCase(name: string): string {
   return name.replace(/[-/](\w)/g, (_, letter: string) => letter.toUpperCase());
 }
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,7 +5,7 @@
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
-import type { AuditColumns, Entity, JoinableTable, ReadPlan, WritePlan } from "../plans/entity.ts";
+import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "../plans/entity.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/ports.ts";
 import { compileRules } from "../rules/compile-rules.ts";
@@ -19,6 +19,7 @@ import { exportOf, exportQueryOf } from "./export-plan.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
+import { keyAmong, type Keys, keysOf } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
@@ -34,8 +35,9 @@ import { readRules, refineColumns } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
 import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
+import { endpointRisks, type Risk } from "./risks.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt, unsafeProjectSettings } from "./unbuilt.ts";
+import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -44,6 +46,10 @@ export interface CompiledProject {
   readonly faults: readonly Fault[];
   /** What the operator should know, and what stops nothing. */
   readonly notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
+  readonly risks: readonly Risk[];
+  /** What is worth knowing to someone who asks. */
+  readonly remarks: readonly string[];
 }
 
 export interface CompileOptions {
@@ -71,15 +77,15 @@ export async function compileProject(
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
+  const entities = new Map(
+    good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
+  );
   return {
-    entities: new Map(
-      good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
-    ),
-    faults: sortFaults([
-      ...unsafeProjectSettings(config),
-      ...compiled.flatMap(({ survey }) => survey.faults),
-    ]),
+    entities,
+    faults: sortFaults(compiled.flatMap(({ survey }) => survey.faults)),
     notices,
+    risks: endpointRisks(config, entities),
+    remarks: compiled.flatMap(({ survey }) => survey.remarks),
   };
 }
 
@@ -113,24 +119,25 @@ async function compileEntity(
   noteStoredForms(survey, [table, reading, query, exportQuery]);
   checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
-  const keyName = keyNameOf(survey, table);
+  const keys = keysOf(survey, table);
   const audit = table ? auditOf(survey, table.columns) : noAudit;
-  const shown = table ? shownColumns(survey, table, keyName, audit) : none;
+  const shown = table ? shownColumns(survey, table, keys, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
-  const headed = writePlan(survey, table, { keyName, shown, audit, reading });
+  const headed = insertPlan(survey, table, { keys, shown, audit, reading });
   const composite = await compositeOf(survey, enabled, {
     table,
-    key: (table ?? reading)?.columns.get(keyName ?? "") ?? null,
-    isKeyRead: reading?.columns.has(keyName ?? "") ?? false,
+    key: (table ?? reading)?.columns.get(keys.name ?? "") ?? null,
+    isKeyRead: reading?.columns.has(keys.name ?? "") ?? false,
     audit,
     writable: headed?.writable ?? none,
   });
-  const write = headed && { ...headed, cascades: composite.cascades };
-  const read = reading && readPlan(survey, reading, { keyName, shown, dependencies });
+  const key = headed?.key ?? null;
+  const write = headed && key && { ...headed, key, cascades: composite.cascades };
+  const read = reading && readPlan(survey, reading, { keys, shown, dependencies });
   const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
-  const lookup = read && reading && lookupOf(survey, reading, read, keyName);
-  const grid = gridOf(survey, { query, table, keyName, shown, dependencies });
-  const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keyName, shown });
+  const lookup = read && reading && lookupOf(survey, reading, read, keys);
+  const grid = gridOf(survey, { query, table, keys, shown, dependencies });
+  const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keys, shown });
   const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
@@ -144,8 +151,8 @@ async function compileEntity(
     ],
   });
   const handlers = await handlersOf(survey, table, importComponent);
-  checkActions(survey, { found, hasReading: foundReading !== null, write });
-  checkRights(survey, { write, read, reading, composite: composite.plan });
+  checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
+  checkRights(survey, { write: headed, read, reading, composite: composite.plan });
 
   const entity: Entity = {
     project: survey.project,
@@ -160,6 +167,7 @@ async function compileEntity(
     settings: survey.requests,
     read,
     write,
+    insert: write ?? headed,
     rules: compiledRules,
     adjust,
     lookup,
@@ -205,14 +213,6 @@ function rulesOf(
   });
 }
 
-/** The configured key, else the database's, else the first field; null where the database's has several columns. */
-function keyNameOf({ payload }: Survey, table: Table | null): string | null {
-  if (payload.primaryKey !== undefined) return payload.primaryKey;
-  if (table && table.primaryKey.length > 0)
-    return table.primaryKey.length === 1 ? table.primaryKey[0]! : null;
-  return payload.fieldName?.[0] ?? table?.columns.keys().next().value ?? null;
-}
-
 /** What an answer of this source looks like: another type of a column shows another value. */
 const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
   source,
@@ -230,7 +230,7 @@ const noAudit: AuditColumns = {
 function readPlan(
   survey: Survey,
   reading: Reading,
-  own: { keyName: string | null; shown: Columns; dependencies: Dependencies },
+  own: { keys: Keys; shown: Columns; dependencies: Dependencies },
 ): ReadPlan {
   const hidden = new Set(forEverybody(survey.payload.hiddenFields));
   const columns =
@@ -247,7 +247,7 @@ function readPlan(
   return {
     source: reading.source,
     columns,
-    key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
+    key: keyAmong(reading.columns, own.keys.ofLists),
     scope: scopeOf(survey, "read", reading),
     dependsOn: own.dependencies[reading.property === "tableName" ? "ofTable" : "ofQuery"],
     updatedAt: stamp((names && names.updatedAt) || "updated_at"),
@@ -256,16 +256,12 @@ function readPlan(
 }
 
 /** Of a table: its configured fields, the key and the audit columns, less the hidden ones, in the order of the table. */
-function shownColumns(
-  { payload }: Survey,
-  table: Table,
-  keyName: string | null,
-  audit: AuditColumns,
-): Columns {
+function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: AuditColumns): Columns {
   const wanted = new Set([
     ...(payload.fieldName ?? table.columns.keys()),
     ...auditNames(audit),
-    keyName,
+    keys.name,
+    ...keys.ofLists,
   ]);
   const hidden = new Set(forEverybody(payload.hiddenFields));
   return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
@@ -274,16 +270,21 @@ function shownColumns(
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-function writePlan(
+/** Null for views, and for tables with a key of several columns. */
+function insertPlan(
   survey: Survey,
   table: Table | null,
-  own: { keyName: string | null; shown: Columns; audit: AuditColumns; reading: Reading | null },
-): Omit<WritePlan, "cascades"> | null {
+  own: { keys: Keys; shown: Columns; audit: AuditColumns; reading: Reading | null },
+): InsertPlan | null {
   const { payload } = survey;
-  const { keyName, shown, audit, reading } = own;
-  const key = keyName === null ? undefined : table?.columns.get(keyName);
-  if (table?.kind !== "table" || !key) return null;
-  const closed = new Set([...forEverybody(payload.readOnlyFields), ...auditNames(audit), key.name]);
+  const { keys, shown, audit, reading } = own;
+  const key = table?.columns.get(keys.name ?? "") ?? null;
+  if (table?.kind !== "table" || (key === null && keys.ofLists.length > 0)) return null;
+  const closed = new Set([
+    ...forEverybody(payload.readOnlyFields),
+    ...auditNames(audit),
+    ...(key ? [key.name] : []),
+  ]);
   const fields = new Set(payload.fieldName ?? table.columns.keys());
   const isWritable = (column: Column): boolean =>
     fields.has(column.name) && !closed.has(column.name) && column.generated !== "computed";
@@ -293,6 +294,11 @@ function writePlan(
     shown,
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
-    readBack: reading !== null && reading.property !== "tableName" && reading.columns.has(key.name),
+    readBack:
+      reading !== null &&
+      reading.property !== "tableName" &&
+      key !== null &&
+      reading.columns.has(key.name),
+    namesRecords: true,
   };
 }

@@ -14,6 +14,7 @@ import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.t
 import { fitsAudit, forEverybody } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "./schema.ts";
+import { namesOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** What composites and cascades know of the header. */
@@ -219,8 +220,15 @@ function keyOf(
 ): Column | null {
   const at = [...path, "detailConfig", "primaryKey"];
   const { primaryKey } = config.detailConfig;
-  if (primaryKey !== undefined)
-    return survey.column(primaryKey, table.columns, at, `the table ${table.name}`);
+  if (primaryKey !== undefined) {
+    const key = survey.column(primaryKey, table.columns, at, `the table ${table.name}`);
+    if (key && isUsed && table.kind === "table" && !namesOneRow(table, key.name))
+      survey.fault(at, {
+        found: `${key.name}, which may be null or twice in the database`,
+        expected: `the column that names one row of ${table.name}: unique and NOT NULL in the database`,
+      });
+    return key;
+  }
   const [name, ...others] = table.primaryKey;
   if (name !== undefined && others.length === 0) return table.columns.get(name) ?? null;
   if (isUsed) survey.fault(at, { expected: `the column that names one row of ${table.name}` });

@@ -3,6 +3,7 @@ import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../plans/entity.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -35,7 +36,7 @@ export function exportOf(
     table: Table | null;
     reading: Reading | null;
     read: ReadPlan | null;
-    keyName: string | null;
+    keys: Keys;
     shown: Columns;
   },
 ): ExportPlan | null {
@@ -53,7 +54,8 @@ export function exportOf(
     source: origin.source,
     columns,
     exported: exported.map((column) => exportColumn(survey, column)),
-    key: own.keyName === null ? null : (origin.columns.get(own.keyName) ?? null),
+    csvFormulas: payload.csvFormulas,
+    key: keyAmong(origin.columns, own.keys.ofLists),
     scope: origin.source === own.read?.source ? own.read.scope : scopeOver(survey, origin.columns),
   };
 }

@@ -4,6 +4,7 @@ import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { sourceOf } from "../query/statement.ts";
 import type { Dependencies } from "./cache-plan.ts";
+import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -33,7 +34,7 @@ export function gridOf(
   }: {
     query: GridQuery | null | undefined;
     table: Table | null;
-    keyName: string | null;
+    keys: Keys;
     shown: Columns;
     dependencies: Dependencies;
   },
@@ -58,11 +59,11 @@ export function gridOf(
     builderColumns: listedOf(survey, "searchBuilder", columns),
     listColumns: listedOf(survey, "columnControl", columns),
     nestedNames: nestedNamesOf(survey, columns),
-    rowId: rowId ? rowIdOf(survey, columns, own.keyName) : null,
+    rowId: rowId ? rowIdOf(survey, columns, own.keys.name) : null,
     searchesWords: search === "words",
     clampsLength: length === "clamp",
     showsErrorsInline: errorMode === "inline",
-    key: own.keyName === null ? null : (reading.columns.get(own.keyName) ?? null),
+    key: keyAmong(reading.columns, own.keys.ofLists),
     dependsOn: own.dependencies[query ? "ofQuery" : "ofTable"],
   };
 }

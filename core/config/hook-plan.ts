@@ -59,7 +59,12 @@ export function hookOf(
 }
 
 /** Null, and a fault, unless the configuration alone says who is called and the rest is a URL. */
-function urlOf(context: HookSettings, { url, method }: HookConfig, path: Path): Template | null {
+function urlOf(
+  context: HookSettings,
+  { url: written, method }: HookConfig,
+  path: Path,
+): Template | null {
+  const url = isShort(written) ? `/api/${context.survey.project}${written}` : written;
   const template = templateOf(context, url, path);
   if (template === null) return null;
   const isOwn = url.startsWith("/");
@@ -68,6 +73,10 @@ function urlOf(context: HookSettings, { url, method }: HookConfig, path: Path): 
   context.survey.fault(path, fault);
   return null;
 }
+
+/** `/orders/update`: an endpoint of the same project, and its action. */
+const isShort = (url: string): boolean =>
+  /^\/[^/?#{}]+\/[^/?#]/.test(url) && !url.startsWith("/api/");
 
 type About = Parameters<Survey["fault"]>[1];
 
@@ -88,7 +97,7 @@ function faultOfPath(template: Template, method: string): About | null {
   if (fixedPart(template, /^\/api\/[^/?#][^?#]*/) === null)
     return {
       expected:
-        "a path of this service, which begins with /api/ and has no variables before its query",
+        "a path of this service, as /api/project/endpoint/action or /endpoint/action, without variables before its query",
     };
   if (method !== "GET" && method !== "POST")
     return { expected: "the method GET or POST for a path of this service" };

@@ -4,6 +4,7 @@ import type { BooleanWords, ImportLookup, ImportPlan, WritePlan } from "../plans
 import { headingKey } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
+import { constraintsOf } from "./import-constraints.ts";
 import type { Payload } from "./schema.ts";
 import type { Survey } from "./survey.ts";
 
@@ -61,6 +62,7 @@ export async function importOf(
     upsertKeys: new Map(upsertKeys.map((column) => [column.name, column])),
     locksTable,
     strategy: config.upsertStrategy,
+    constraints: await constraintsOf(survey, write),
     required,
     words: wordsOf(payload, columns),
     fileBytesMax: Math.min(bytesMax, config.maxFileSize ?? bytesMax),

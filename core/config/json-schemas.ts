@@ -4,7 +4,7 @@
  * loads; it is the looser of the two, and `rowgate check` has the last word. `write-schemas.ts` writes them.
  */
 import { z } from "zod";
-import { actionAliases, auditAliases, harmless, lookupAliases } from "./compat.ts";
+import { actionAliases, auditAliases, harmless, hookAliases, lookupAliases } from "./compat.ts";
 import { projectSchema } from "./project-schema.ts";
 import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
 import * as first from "./schema.ts";
@@ -33,12 +33,25 @@ const ignored = (names: readonly string[]): Record<string, z.ZodType> =>
     names.map((name) => [name, z.unknown().optional().describe("Without effect here.")]),
   );
 
+const dateFormat = "A form that the text must have. Of a date: second spelling of dateTimeFields.";
+
 /** Everything that an endpoint's file may say, in any spelling. Made once: an id can be given to one schema only. */
 const endpointFile = buildEndpointFile();
 
 function buildEndpointFile(): z.ZodType {
   const { shape } = first.endpointSchema;
-  const rule = ruleSchema.extend({ ...constraintsSchema.shape, ...ignored(harmless.rule) });
+  const { format } = constraintsSchema.shape;
+  const formats = { format: z.union([format, z.string()]).optional().describe(dateFormat) };
+  const constraints = constraintsSchema.extend({
+    ...formats,
+    ...ignored(["primaryKey", "autoGenerate"]),
+  });
+  const rule = ruleSchema.extend({
+    ...constraintsSchema.shape,
+    ...formats,
+    constraints: constraints.optional().describe(ruleSchema.shape.constraints.description!),
+    ...ignored(harmless.rule),
+  });
   const rules = z
     .union([z.array(rule), z.record(z.string(), rule.partial({ name: true }))])
     .meta({ id: "rules" });
@@ -73,7 +86,11 @@ function buildEndpointFile(): z.ZodType {
     ...ignored(harmless.masterDetail),
     ...calculations,
   });
-  const hooks = z.array(first.hook.partial({ name: true })).optional();
+  const hook = first.hook.partial({ name: true }).extend({
+    type: z.literal("api").optional().describe("Without effect here."),
+    ...others(hookAliases),
+  });
+  const hooks = z.array(hook).optional();
   const importLookup = first.importLookup.partial().extend(others(lookupAliases));
   const importConfig = first.importConfig.extend({
     maxFileSize: z
@@ -83,6 +100,7 @@ function buildEndpointFile(): z.ZodType {
     lookupFields: z.record(z.string(), importLookup).optional(),
     ...ignored(harmless.importConfig),
   });
+  const plainFormat = z.strictObject({ type: z.enum(["boolean", "text"]) });
   return first.endpointSchema
     .extend({
       ...ignored(harmless.file),
@@ -94,13 +112,21 @@ function buildEndpointFile(): z.ZodType {
         .optional()
         .describe(shape.defaultScope.description!),
       auditColumns: z
-        .union([z.boolean(), first.auditColumns.extend(others(auditAliases))])
+        .union([z.boolean(), z.null(), first.auditColumns.extend(others(auditAliases))])
         .optional()
         .describe(shape.auditColumns.description!),
       masterDetail: z
         .union([masterDetail, z.array(masterDetail).min(1)])
         .optional()
         .describe(shape.masterDetail.description!),
+      columnFormats: z
+        .record(z.string(), z.union([first.columnFormat, plainFormat]))
+        .optional()
+        .describe(shape.columnFormats.description!),
+      dateTimeFields: z
+        .union([shape.dateTimeFields.unwrap(), z.array(z.string())])
+        .optional()
+        .describe(shape.dateTimeFields.description!),
       cascadeDelete: other("masterDetail.cascadeDelete").optional(),
       workflow: first.workflow
         .extend({

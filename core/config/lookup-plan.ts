@@ -3,6 +3,7 @@ import { type Column, type Columns, derivedColumn } from "../values/column.ts";
 import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { type Reading, scopeOf } from "./plans.ts";
+import { keyAmong, type Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** Null where the entity has nothing to look up; what the configuration asks for and cannot have is a fault. */
@@ -10,21 +11,22 @@ export function lookupOf(
   survey: Survey,
   reading: Reading,
   { columns: shown, dependsOn }: ReadPlan,
-  keyName: string | null,
+  keys: Keys,
 ): LookupPlan | null {
   const scope = scopeOf(survey, "lookup", reading);
   const { fieldNameLookup: asked, fieldName, action } = survey.payload;
   const path = ["fieldNameLookup"];
   const id =
     asked?.id === undefined
-      ? (shown.get(keyName ?? "") ?? null)
+      ? (shown.get(keys.name ?? "") ?? null)
       : survey.column(asked.id, shown, [...path, "id"], reading.label);
   // Without a second field the key is its own label.
-  const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keyName ?? "";
+  const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keys.name ?? "";
   const text =
     asked?.text === undefined
       ? (shown.get(second) ?? null)
       : labelOf(survey, asked.text, shown, reading.label);
+  const key = keyAmong(reading.columns, keys.ofLists);
   if (id && text)
     return {
       source: reading.source,
@@ -33,6 +35,7 @@ export function lookupOf(
       matchesPrefix: asked?.match === "prefix",
       ignoresAccents: asked?.accents === "ignore",
       columns: shown,
+      key,
       scope,
       dependsOn,
     };

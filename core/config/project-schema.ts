@@ -3,8 +3,10 @@
  * Schema that `npm run schemas` writes from here.
  */
 import { z } from "zod";
+import { actionNames } from "../actions.ts";
 
 const seconds = z.int().min(1).max(31_536_000);
+const requestsMax = z.int().min(1).max(1_000_000_000);
 const milliseconds = z.int().min(0).max(86_400_000);
 
 /** Variables often hold such a text on one line, with `\n` for its line ends. */
@@ -214,11 +216,55 @@ const auth = z.strictObject({
 /** `auth` of a project.json. */
 export type AuthSettings = z.output<typeof auth>;
 
+/** A browser writes an origin in one way alone, and any other would never match. */
+const isOrigin = (text: string): boolean =>
+  text === "*" || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
+
 const cors = z.strictObject({
   origins: z
-    .array(z.string().min(1))
+    .array(
+      z.string().refine(isOrigin, {
+        error: 'an origin as browsers send it, as https://shop.example, or "*"',
+      }),
+    )
     .default([])
-    .describe("Origins whose pages may call the API from a browser."),
+    .describe("Origins whose pages may call the API from a browser; * = every page."),
+});
+
+const rateLimit = z
+  .strictObject({
+    windowSeconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .optional()
+      .describe("Length of the time in which requests are counted; absent: 60."),
+    max: requestsMax.optional().describe("Requests of one caller in this time, at most."),
+    actions: z
+      .strictObject(
+        Object.fromEntries(
+          actionNames.map((name) => [name, requestsMax.describe(`Requests of ${name}, at most.`)]),
+        ),
+      )
+      .partial()
+      .default({})
+      .describe("Smaller limits of single actions; their requests count for max as well."),
+  })
+  .refine(
+    ({ windowSeconds, max, actions }) =>
+      max !== undefined || Object.keys(actions).length > 0 || windowSeconds === undefined,
+    { error: "max, or a limit in actions: without them nothing is limited" },
+  );
+
+/** `rateLimit` of a project.json. */
+export type RateLimitSettings = z.output<typeof rateLimit>;
+
+const listLimits = z.strictObject({
+  maxOffset: z
+    .int()
+    .min(0)
+    .default(100_000)
+    .describe("Records that a page with a number may skip, at most; a cursor has no such limit."),
 });
 
 /** project.json after its variables were replaced. */
@@ -239,7 +285,10 @@ export const projectSchema = z
     requests: requests.prefault({}).describe("How requests are read."),
     auth: auth.optional().describe("Who may call. Absent or empty = everybody."),
     cors: cors.prefault({}).describe("Calls from pages of other origins."),
-    rateLimit: z.record(z.string(), z.unknown()).optional().describe("Calls per caller and time."),
+    rateLimit: rateLimit
+      .optional()
+      .describe("How many requests a caller may send. Absent or empty = any number."),
+    limits: listLimits.prefault({}).describe("How far lists go."),
   })
   .refine(
     ({ auth: given, database: { claimsSetting } }) =>

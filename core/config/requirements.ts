@@ -8,6 +8,7 @@ import type { Columns, Table } from "../values/column.ts";
 import type { WritePlan } from "../plans/entity.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
+import { namesOneRow, isUnique, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -30,7 +31,6 @@ export function checkNames(
   const own = table?.columns ?? reading?.columns;
   const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
   if (own) {
-    survey.columns(payload.fieldName ?? [], own, ["fieldName"], ofOwn);
     if (payload.primaryKey !== undefined) {
       survey.column(payload.primaryKey, own, ["primaryKey"], ofOwn);
     }
@@ -45,6 +45,9 @@ export function checkNames(
     ...own,
   ]);
   const ofAll = "what the endpoint reads or writes";
+  const isTableAlone = own.size === inUse.size;
+  const ofFields = isTableAlone ? ofOwn : ofAll;
+  survey.columns(payload.fieldName ?? [], inUse, ["fieldName"], ofFields);
   survey.columns(forEverybody(payload.hiddenFields), inUse, ["hiddenFields"], ofAll);
   survey.columns(payload.datatablesWhere ?? [], inUse, ["datatablesWhere"], ofAll);
   for (const property of ["fieldLabels", "columnFormats"] as const) {
@@ -60,13 +63,15 @@ export function checkActions(
   {
     found,
     hasReading,
+    keys,
     write,
-  }: { found: Table | null; hasReading: boolean; write: WritePlan | null },
+  }: { found: Table | null; hasReading: boolean; keys: Keys; write: WritePlan | null },
 ): void {
   const { payload } = survey;
   const needing = (...requirements: Requirement[]): string[] =>
     switchedOn(payload.action, ({ requires }) => requirements.some((one) => requires.has(one)));
-  const writes = needing("key");
+  const keyed = needing("key");
+  const writes = needing("key", "table");
   const who = writes.join(", ");
   if (writes.length > 0 && payload.tableName === undefined) {
     survey.fault(["tableName"], { expected: `the table for ${who}` });
@@ -76,8 +81,11 @@ export function checkActions(
       expected: `a table for ${who}, and the view as viewName`,
     });
   } else if (writes.length > 0 && found) {
-    checkKey(survey, found, who, write);
+    checkKey(survey, found, { who, keys, write });
   }
+  const named = keyed.length > 0 ? keyed : needing("locks");
+  if (found?.kind === "table" && keys.name === null && keys.ofLists.length === 0)
+    checkKeyless(survey, found, named.join(", "));
   // An exportQuery is a source of its own.
   const reads =
     payload.exportQuery === undefined ? needing("source", "exportSource") : needing("source");
@@ -107,28 +115,29 @@ export function checkActions(
   checkTransactions(survey, needing("transactions"), found);
 }
 
-function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | null): void {
+function checkKey(
+  survey: Survey,
+  table: Table,
+  { who, keys, write }: { who: string; keys: Keys; write: WritePlan | null },
+): void {
   const { payload } = survey;
   if (write === null) {
-    if (table.primaryKey.length < 2 || payload.primaryKey !== undefined) return;
-    const found = `a primary key of ${table.primaryKey.length} columns: ${table.primaryKey.join(", ")}`;
+    if (keys.ofLists.length < 2) return;
+    const found = `a primary key of ${keys.ofLists.length} columns: ${keys.ofLists.join(", ")}`;
     survey.fault(["tableName"], { found, expected: `a table with a key of one column for ${who}` });
     return;
   }
   const { key } = write;
-  const isUnique = [table.primaryKey, ...table.unique.map(({ columns }) => columns)].some(
-    (columns) => columns.length === 1 && columns[0] === key.name,
-  );
-  if (!isUnique && table.primaryKey.includes(key.name)) {
-    const found = `${key.name}, one of the ${table.primaryKey.length} columns of the primary key`;
+  if (!namesOneRow(table, key.name)) {
+    const found = !isUnique(table, key.name)
+      ? table.primaryKey.includes(key.name)
+        ? `${key.name}, one of the ${table.primaryKey.length} columns of the primary key`
+        : `${key.name}, which the database does not keep unique`
+      : `${key.name}, which may be null in the database`;
     survey.fault(["primaryKey"], {
       found,
-      expected: `a column that names one row alone for ${who}`,
+      expected: `a column that names one row alone for ${who}: unique and NOT NULL in the database`,
     });
-  } else if (!isUnique) {
-    survey.notice(
-      `the database does not keep the key ${key.name} unique: ${who} may meet several rows`,
-    );
   }
   const isView = payload.viewName !== undefined || payload.viewQuery !== undefined;
   if (isView && !write.readBack) {
@@ -136,6 +145,18 @@ function checkKey(survey: Survey, table: Table, who: string, write: WritePlan | 
       `what the endpoint reads lacks the key ${key.name}: written records are answered as the table has them`,
     );
   }
+}
+
+/** Rows that nothing tells apart can be read, exported, and added where the database answers what it stored. */
+function checkKeyless(survey: Survey, { name }: Table, who: string): void {
+  const found = `the table ${name}, which has no key`;
+  const way = "a primary key, or a first field that is unique and NOT NULL";
+  if (who !== "") survey.fault(["tableName"], { found, expected: `${way}, for ${who}` });
+  else if (survey.payload.action["create"] === true && !survey.answersStoredRows)
+    survey.fault(["tableName"], {
+      found,
+      expected: `${way}, for create: this database does not answer the row that it stored`,
+    });
 }
 
 /** Storage without transactions would leave half of the rows behind. */

@@ -4,14 +4,14 @@
  */
 import { switchedOn } from "../actions.ts";
 import type { Requirement } from "../calls/action.ts";
-import type { AuditColumns, CompositePlan, ReadPlan, WritePlan } from "../plans/entity.ts";
+import type { AuditColumns, CompositePlan, InsertPlan, ReadPlan } from "../plans/entity.ts";
 import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
 import type { Path } from "./faults.ts";
 import type { Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Used {
-  readonly write: Omit<WritePlan, "cascades"> | null;
+  readonly write: InsertPlan | null;
   readonly read: ReadPlan | null;
   readonly reading: Reading | null;
   readonly composite: CompositePlan | null;
@@ -49,7 +49,7 @@ const verbs: readonly (readonly [Requirement, "insert" | "update" | "delete"])[]
 
 function checkWrites(
   survey: Survey,
-  { table, writable, audit }: Pick<WritePlan, "table" | "writable" | "audit">,
+  { table, writable, audit }: Pick<InsertPlan, "table" | "writable" | "audit">,
 ): void {
   for (const [requirement, statement] of verbs) {
     const names = switchedOn(survey.payload.action, ({ requires }) => requires.has(requirement));

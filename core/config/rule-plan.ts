@@ -125,7 +125,7 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
       lengthMax: null,
       bytesMax: null,
       range: arithmetic?.isWhole ? int64 : null,
-      fractionDigits: columnTypes[asked].isInstant ? 3 : 0,
+      fractionDigits: columnTypes[asked].isInstant || asked === "time" ? 6 : 0,
       precision: arithmetic && (own?.digitsKept ?? null),
       scale: arithmetic && (rule.scale ?? null),
     };

@@ -159,7 +159,7 @@ export const importConfig = z.strictObject({
     .describe("Headings whose cells are names that stand for ids."),
 });
 
-const columnFormat = z.discriminatedUnion("type", [
+export const columnFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("date"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("number"), format: z.string().min(1) }),
   z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
@@ -282,6 +282,12 @@ export const endpointSchema = z
       .describe("What adjust may do."),
     importConfig: importConfig.optional().describe("How import recognises rows and names."),
     columnFormats: byColumn(columnFormat).optional().describe("How export writes columns."),
+    csvFormulas: z
+      .enum(["escape", "keep"])
+      .default("escape")
+      .describe(
+        "Texts in csv that a spreadsheet would run: escape puts an apostrophe in front, keep leaves them as they are.",
+      ),
     aggregateConfig: z
       .strictObject({
         joins: z

@@ -2,17 +2,20 @@
 import type { Columns } from "../values/column.ts";
 import type { Survey } from "./survey.ts";
 
-/** One notice for all such columns of what the endpoint reads and writes. */
+/**
+ * One line for all such columns of what the endpoint reads and writes: a notice where a column has several forms, which makes it slow, else a
+ * remark.
+ */
 export function noteStoredForms(
   survey: Survey,
   sources: readonly ({ readonly columns: Columns } | null | undefined)[],
 ): void {
+  const columns = sources.flatMap((source) => [...(source?.columns.values() ?? [])]);
   const notes = new Set(
-    sources.flatMap((source) =>
-      [...(source?.columns.values() ?? [])].flatMap(({ name, stored }) =>
-        stored?.note ? [`${name} holds ${stored.note}`] : [],
-      ),
-    ),
+    columns.flatMap(({ name, stored }) => (stored?.note ? [`${name} holds ${stored.note}`] : [])),
   );
-  if (notes.size > 0) survey.notice(`the stored values: ${[...notes].join("; ")}`);
+  if (notes.size === 0) return;
+  const message = `the stored values: ${[...notes].join("; ")}`;
+  if (columns.every(({ stored }) => stored?.isUniform !== false)) survey.remark(message);
+  else survey.notice(message);
 }

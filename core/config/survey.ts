@@ -31,11 +31,16 @@ export interface Survey {
   readonly jobs: ProjectConfig["jobs"];
   readonly faults: Fault[];
   readonly notices: string[];
+  readonly remarks: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
   /** Something that the operator should know and that stops nothing. */
   notice(message: string): void;
+  /** Something that only `rowgate check` prints. */
+  remark(message: string): void;
   /** Null, and a fault, when the database has no such table. */
   table(name: string, path: Path): Promise<Table | null>;
+  /** As of the catalog: no fault where there is none. */
+  findTable(name: string): Promise<Table | null>;
   /** The operator's SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
   query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
   /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
@@ -46,6 +51,8 @@ export interface Survey {
   ): Promise<readonly Column[] | null>;
   /** As of the catalog. */
   computes(computation: Computation): boolean;
+  /** As of the catalog. */
+  readonly answersStoredRows: boolean;
   /** The SQL itself, read from its file when it names one; not shown to the database. */
   queryText(sql: string, path: Path): string | null;
   /** Null, and a fault, when there is no such column; `of` is what lacks it. */
@@ -74,14 +81,19 @@ export function openSurvey(
       decimals: config.decimals,
       unknownMembers: config.requests.unknown,
       lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
+      offsetMax: config.limits.maxOffset,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
     jobs: config.jobs,
     faults: [],
     notices: [],
+    remarks: [],
     fault: (path, about) => void survey.faults.push(faultAt(document, path, about)),
     notice: (message) => void survey.notices.push(`${config.name}/${endpoint.name}: ${message}`),
+    remark: (message) => void survey.remarks.push(`${config.name}/${endpoint.name}: ${message}`),
+
+    findTable: (name) => catalog.table(name),
 
     async table(name, path) {
       const table = await catalog.table(name);
@@ -122,6 +134,7 @@ export function openSurvey(
     },
 
     computes: (computation) => catalog.computes(computation),
+    answersStoredRows: catalog.answersStoredRows,
 
     parameterQuery: (texts, parameter, path) =>
       columnsOf(catalog.parameterQuery(texts, parameter), path),
@@ -186,6 +199,7 @@ export function remembering(catalog: Catalog): Catalog {
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
     computes: (computation) => catalog.computes(computation),
+    answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
   };
 }

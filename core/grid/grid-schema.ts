@@ -6,12 +6,14 @@ import type { Entity, GridPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { countModeSchema, sortSchema } from "../lists/list-schema.ts";
+import { namesOfTexts, countModeSchema, sortSchema } from "../lists/list-schema.ts";
+import { onlyPage } from "../lists/order.ts";
 import { recordSchema } from "../lists/shown-schema.ts";
 import { logicSchema, patternSchema, whereSchema } from "../lists/where-schema.ts";
 
 /** The parameters that filter, sort and page, as `request.ts` reads them. */
-export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
+export function gridSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
+  const { columns, clampsLength } = plan;
   const search = orNull(patternSchema);
   const length: JsonSchema = clampsLength
     ? { anyOf: [{ const: -1 }, wholeNumber(1)] }
@@ -20,12 +22,13 @@ export function gridSchema({ columns, clampsLength }: GridPlan): JsonSchema {
     type: "object",
     properties: {
       draw: wholeNumber(Number.MIN_SAFE_INTEGER),
-      start: wholeNumber(0),
+      start:
+        onlyPage(plan) === null ? wholeNumber(0, settings.offsetMax) : { enum: [0, "0", null] },
       length,
       search: orNull(open({ value: search })),
       searchValue: search,
       search_value: search,
-      searchBy: { enum: ["", ...new Set(["all", ...columns.keys()]), null] },
+      searchBy: { enum: ["", ...new Set(["all", ...namesOfTexts(columns)]), null] },
       // A form cannot say that a group is empty: its logic alone is left.
       where: {
         anyOf: [

@@ -6,10 +6,11 @@
  */
 import { type CountMode, parseCountMode } from "../lists/count.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import type { GridPlan, RequestSettings } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -38,7 +39,11 @@ export interface GridRequest {
 }
 
 /** Rejects with Invalid payload, with Invalid field (unknown column), or, for a value in `where`, with Invalid parameter. */
-export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
+export function parseGrid(
+  body: Sent,
+  plan: GridPlan,
+  { offsetMax }: Pick<RequestSettings, "offsetMax">,
+): GridRequest {
   const sent = sentColumns(body["columns"], plan.columns);
   const rest = allOf(
     parseGridWhere(body["where"], plan.columns),
@@ -49,7 +54,7 @@ export function parseGrid(body: Sent, plan: GridPlan): GridRequest {
   const panes = parsePanes(body, plan);
   return {
     draw: parseDraw(body),
-    start: wholeParameter(body, "start", { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
+    start: parseStart(body, plan, offsetMax),
     length: parseLength(body, plan),
     count: asPayload(() => parseCountMode(body["count"])),
     filter: allOf(rest, selectionOf(panes)),
@@ -65,6 +70,17 @@ export function parseDraw(body: Sent): number {
   return wholeParameter(body, "draw", { min, max, otherwise: 0 });
 }
 
+function parseStart(body: Sent, plan: GridPlan, offsetMax: number): number {
+  const { MAX_SAFE_INTEGER: max } = Number;
+  const start = wholeParameter(body, "start", { min: 0, max, otherwise: 0 });
+  const fault = start > 0 ? onlyPage(plan) : null;
+  if (fault) throw invalidPayload(fault.message);
+  if (start <= offsetMax) return start;
+  throw invalidPayload(
+    `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
+  );
+}
+
 /** -1 is the library's word for all rows; where the configuration wants it so, all are as many as there may be. */
 function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   const otherwise = limits.gridLengthDefault;
@@ -75,17 +91,16 @@ function parseLength(body: Sent, { clampsLength }: GridPlan): number {
   return length === -1 ? limits.gridLengthMax : Math.min(length, limits.gridLengthMax);
 }
 
-/** `sort_columns`, then the library's `order`, then the key; the first mention of a column decides. */
+/** `sort_columns`, then the library's `order`, then what makes it total; the first mention of a column decides. */
 function sortOf(body: Sent, plan: GridPlan, sent: readonly SentColumn[]): Sort[] {
   const first = asPayload(() =>
-    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns, null),
+    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns),
   );
   const sort = new Map<Column, Sort>();
-  const last: readonly Sort[] = plan.key ? [{ column: plan.key, direction: "asc" }] : [];
-  for (const term of [...first, ...orderOf(body["order"], plan, sent), ...last]) {
+  for (const term of [...first, ...orderOf(body["order"], plan, sent)]) {
     if (!sort.has(term.column)) sort.set(term.column, term);
   }
-  return [...sort.values()];
+  return orderedBy([...sort.values()], plan);
 }
 
 /** `[{column: index, dir}]`; the index is one of `columns` where these were sent, else a position in the source. */

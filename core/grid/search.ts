@@ -5,7 +5,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import { columnOf } from "../query/where.ts";
+import { columnOf, mustHaveText } from "../query/where.ts";
 import { readWholeNumber } from "../lists/page.ts";
 import { listOf, membersOf, type Sent, searchText } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
@@ -27,6 +27,7 @@ export function parseSearch(
   // A column that is really called "all" can still be searched: by name it wins over the word.
   const isEverywhere = by === "" || (by === "all" && !plan.columns.has(by));
   const searched = isEverywhere ? everywhere : [columnOf(by, plan.columns, "searchBy")];
+  if (!isEverywhere) searched.forEach(mustHaveText);
 
   const read = (text: string, columns: readonly Column[]) =>
     termsOf(text, columns, plan.searchesWords);

@@ -46,15 +46,29 @@ const rowErrors: JsonSchema = {
     messages: { type: "array", items: { type: "string" } },
   }),
 };
-const summary = wholeObject({ valid: count, invalid: count, skip: count });
+const summary = wholeObject({
+  valid: count,
+  invalid: count,
+  skip: count,
+  insert: count,
+  update: count,
+});
+const outcomes: JsonSchema = {
+  type: "array",
+  items: wholeObject({
+    from: count,
+    to: count,
+    outcome: { enum: ["insert", "update", "skip", "invalid"] },
+  }),
+};
 
 /** States of a preview and of a commit. */
 export const importStateSchema: JsonSchema = {
   anyOf: [
     stateSchema("preview", [
       { status: "validating", optional: { progress } },
-      { status: "preview_ok", required: { summary } },
-      { status: "preview_error", required: { errors: rowErrors, summary } },
+      { status: "preview_ok", required: { summary }, optional: { outcomes } },
+      { status: "preview_error", required: { errors: rowErrors, summary, outcomes } },
     ]),
     stateSchema("commit", [
       { status: "processing", optional: { progress } },

@@ -5,7 +5,8 @@
  */
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
-import { AppError, notFound } from "../values/errors.ts";
+import { AppError, invalidPayload, notFound } from "../values/errors.ts";
+import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
 import type {
@@ -23,6 +24,8 @@ import type { NewId } from "../values/clock.ts";
 export interface Owner {
   readonly endpoint: string;
   readonly caller: Caller;
+  /** As `shareOf` names it. */
+  readonly share: string;
   /** True: the jobs and uploads of others count as the caller's own. */
   readonly reachesAllJobs: boolean;
 }
@@ -30,13 +33,15 @@ export interface Owner {
 interface OwnCall {
   readonly entity: Pick<Entity, "name">;
   readonly caller: Caller;
+  readonly share: string;
   readonly reachesAllJobs: boolean;
 }
 
 /** The owner of what a call starts. */
-export const ownerOf = ({ entity, caller, reachesAllJobs }: OwnCall): Owner => ({
+export const ownerOf = ({ entity, caller, share, reachesAllJobs }: OwnCall): Owner => ({
   endpoint: entity.name,
   caller,
+  share,
   reachesAllJobs,
 });
 
@@ -47,17 +52,17 @@ export interface ProjectJobs {
   readonly fileTtlSeconds: number;
   /**
    * Starts a job. `id` names the job that a repeated request means too; absent: a new one.
-   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, and `unavailable`.
+   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, `tooManyRequests`, and `unavailable`.
    */
   start(
     kind: JobKind,
     owner: Owner,
     job: { request: Job["request"]; id?: string | undefined },
   ): Promise<Job>;
-  /** `id` as the client sent it, whatever it is. `kinds`: others count as unknown. Rejects with `notFound` or `unavailable`. */
-  find(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  /** `id` as the client sent it. `kinds`: others count as unknown. Rejects with `notFound` or `unavailable`. */
+  find(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
   /** As `find`. Rejects with `invalidJobState` when the job has ended. */
-  cancel(kinds: readonly JobKind[], owner: Owner, id: unknown): Promise<JobRecord>;
+  cancel(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
   /** Whether the job's files are kept no longer. */
   hasExpired(job: JobRecord): boolean;
 }
@@ -104,18 +109,24 @@ export function createProjectJobs(
     files,
     workbooks,
     fileTtlSeconds,
-    async start(kind, { endpoint, caller }, { request, id = `${kind}-${newId()}` }) {
+    async start(
+      kind,
+      { endpoint, caller, share: shareName },
+      { request, id = `${kind}-${newId()}` },
+    ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
         throw new AppError("payloadTooLarge", "The request is too large for a job");
       const kept = caller.kind === "nobody" ? null : caller;
-      const job = { id, kind, project: name, endpoint, caller: kept, request, keptSeconds };
+      // Not the name itself: it may hold an address, and the job is kept.
+      const share = hashOf(shareName);
+      const job = { id, kind, project: name, endpoint, caller: kept, share, request, keptSeconds };
       const dated: Job = { ...job, createdAtMs: nowMs() };
       await queue.add(dated);
       return dated;
     },
     async find(kinds, { endpoint, caller, reachesAllJobs }, id) {
       const kind = kindOf(id);
-      const job = kind !== null && kinds.includes(kind) ? await queue.find(id as string) : null;
+      const job = kind !== null && kinds.includes(kind) ? await queue.find(id) : null;
       const isOwn =
         job !== null &&
         job.project === name &&
@@ -135,6 +146,14 @@ export function createProjectJobs(
     hasExpired: (job) => hasEndedFor(job, job.keptSeconds / 2),
   };
   return jobs;
+}
+
+/** The id of a job or an upload that a request must name. Rejects (400 Invalid payload) one that is missing or no text. */
+export function idIn(body: Record<string, unknown>, name: string): string {
+  const id = Object.hasOwn(body, name) ? (body[name] ?? "") : "";
+  if (id === "") throw invalidPayload(`${name} is required`);
+  if (typeof id !== "string") throw invalidPayload(`${name} must be a text`);
+  return id;
 }
 
 export const invalidJobState = (message: string): AppError =>

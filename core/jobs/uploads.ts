@@ -35,13 +35,13 @@ export async function describeUpload(
   await files.write(descriptionKey(project, id), [new TextEncoder().encode(text)]);
 }
 
-/** `id` as the client sent it, whatever it is. Rejects with `notFound`, alike for one that is unknown, expired or somebody else's. */
+/** `id` as the client sent it. Rejects with `notFound`, alike for one that is unknown, expired or somebody else's. */
 export async function findUpload(
   { files, fileTtlSeconds }: ProjectJobs,
-  { project, owner, id }: { project: string; owner: Owner; id: unknown },
+  { project, owner, id }: { project: string; owner: Owner; id: string },
 ): Promise<{ id: string; totalRows: number }> {
   const unknown = notFound("There is no such upload");
-  if (typeof id !== "string" || !idShape.test(id) || id.endsWith("\n")) throw unknown;
+  if (!idShape.test(id) || id.endsWith("\n")) throw unknown;
   const key = descriptionKey(project, id);
   const info = await files.info(key);
   if (!info || Date.now() - info.modifiedAtMs > fileTtlSeconds * 1_000) throw unknown;

@@ -20,6 +20,8 @@ export interface CursorList {
   readonly name: string;
   /** At least one term; the last one tells all rows apart. */
   readonly sort: readonly Sort[];
+  /** False: the sort ends with all that the records show. */
+  readonly hasKey: boolean;
   /** What the request filters by, without the operator's scope. */
   readonly filter: Condition | null;
 }
@@ -73,7 +75,9 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
   const [last, following] = places.slice(perPage - 1);
   if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
     throw invalidParameter(
-      "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page",
+      list.hasKey
+        ? "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page"
+        : "The page would end between two records that nothing tells apart; use another per_page, or page",
     );
   }
   return {

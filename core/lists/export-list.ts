@@ -6,6 +6,7 @@ import type { ExportPlan } from "../plans/entity.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { ExactNumber, isObject, type Json } from "../values/json.ts";
 
+import { orderedBy } from "./order.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Select } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -36,7 +37,7 @@ export function parseExport(
     source,
     columns: exported.map(({ column }) => column),
     where: allOf(scope, parseWhere(body["where"], columns)),
-    sort: parseSort(withDirections(body["sort_columns"]), columns, key),
+    sort: orderedBy(parseSort(withDirections(body["sort_columns"]), columns), { columns, key }),
     limit: null,
     offset: 0,
     lock: false,
@@ -50,8 +51,11 @@ export function requestOf(body: Record<string, unknown>): { [name: string]: Json
   return JSON.parse(JSON.stringify({ format, where, sort_columns }, plainNumber));
 }
 
-const plainNumber = (_name: string, value: unknown): unknown =>
-  value instanceof ExactNumber ? value.source : value;
+/** `value` has been through `toJSON` already. */
+function plainNumber(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const own = this[name];
+  return own instanceof ExactNumber ? own.source : value;
+}
 
 function formatOf(format: unknown): ExportFormatName {
   const known = exportFormats.find((name) => name === format);

@@ -2,6 +2,7 @@
 import type { Columns } from "../values/column.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import type { RequestSettings } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";
 import { countModes } from "./count.ts";
 import { columnTypes } from "../values/column-types.ts";
@@ -32,8 +33,12 @@ export function sortTermsSchema(
 /** `search_value` and `search_by`. */
 export const searchSchemas = (columns: Columns): Record<string, JsonSchema> => ({
   search_value: orNull(patternSchema),
-  search_by: { enum: [...new Set(["all", ...columns.keys()]), null], default: "all" },
+  search_by: { enum: [...new Set(["all", ...namesOfTexts(columns)]), null], default: "all" },
 });
+
+/** Names of the columns that can be searched one by one. */
+export const namesOfTexts = (columns: Columns): string[] =>
+  [...columns].flatMap(([name, { type }]) => (columnTypes[type].fromMember === null ? [name] : []));
 
 export const perPageSchema: JsonSchema = {
   type: "integer",
@@ -47,6 +52,13 @@ export const pageSchema: JsonSchema = {
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
 };
+
+/** The same in a request: with larger pages the last one has a smaller number. */
+export const askedPageSchema = ({ offsetMax }: RequestSettings): JsonSchema => ({
+  ...pageSchema,
+  maximum: Math.min(offsetMax + 1, Number.MAX_SAFE_INTEGER),
+  description: `Pages before it may hold ${offsetMax} records.`,
+});
 
 export const limitSchema: JsonSchema = {
   type: "integer",

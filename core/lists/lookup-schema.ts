@@ -2,16 +2,24 @@
 import { columnTypes } from "../values/column-types.ts";
 import { comparedSchema } from "../values/schemas.ts";
 import type { Columns } from "../values/column.ts";
-import type { Entity, LookupPlan } from "../plans/entity.ts";
+import type { Entity, LookupPlan, RequestSettings } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { limitSchema, pageSchema, sortSchema } from "./list-schema.ts";
+import { askedPageSchema, limitSchema, sortSchema } from "./list-schema.ts";
+import { onlyPage } from "./order.ts";
 import { shownMembers } from "./shown-schema.ts";
-import { equalitiesSchema, nameSchema, patternSchema, whereSchema } from "./where-schema.ts";
+import {
+  equalitiesSchema,
+  equalitySide,
+  nameSchema,
+  patternSchema,
+  whereSchema,
+} from "./where-schema.ts";
 
 /** The query of a search; the names that Select2 and the cache-busters of a browser's libraries add have no effect of their own. */
-export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
+export function lookupQuerySchema(plan: LookupPlan, { settings }: Entity): JsonSchema {
+  const { columns } = plan;
   const search: JsonSchema = { type: "string", maxLength: limits.lookupSearchLengthMax };
   return closedObject({
     search: { ...search, default: "" },
@@ -19,7 +27,7 @@ export function lookupQuerySchema({ columns }: LookupPlan): JsonSchema {
     term: { ...search, description: "Another name of search." },
     where: queryWhereSchema(columns),
     ids: { type: "string", description: "Ids with commas between them." },
-    page: pageSchema,
+    page: pageOf(plan, settings),
     limit: limitSchema,
     _type: {},
     _: {},
@@ -31,8 +39,7 @@ function queryWhereSchema(columns: Columns): JsonSchema {
   const [first = ""] = columns.keys();
   const example = { conditions: [{ key: first, operator: "IS NOT NULL" }] };
   const values = [...columns].map(([name, column]): [string, JsonSchema] => {
-    const value = comparedSchema(column);
-    return [name, value === null ? { const: "" } : { anyOf: [orNull(value), { const: "" }] }];
+    return [name, { anyOf: [orNull(equalitySide(column)), { const: "" }] }];
   });
   return {
     anyOf: [
@@ -48,7 +55,8 @@ function queryWhereSchema(columns: Columns): JsonSchema {
 }
 
 /** The body of a whole or filtered list. */
-export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
+export function lookupBodySchema(plan: LookupPlan, { settings }: Entity): JsonSchema {
+  const { columns, id } = plan;
   const where = whereSchema(columns);
   const value = comparedSchema(id) ?? {};
   const list = orNull({ type: "array", items: orNull(value), maxItems: limits.inValuesMax });
@@ -59,11 +67,14 @@ export function lookupBodySchema({ columns, id }: LookupPlan): JsonSchema {
     sort_columns: sortSchema(columns),
     ids: columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list,
     selected_tag: {},
-    page: pageSchema,
+    page: pageOf(plan, settings),
     limit: limitSchema,
     _type: {},
   });
 }
+
+const pageOf = (plan: LookupPlan, settings: RequestSettings): JsonSchema =>
+  onlyPage(plan) === null ? askedPageSchema(settings) : { const: 1 };
 
 /** `method` GET: the answer repeats the search. */
 export function lookupAnswerSchema(

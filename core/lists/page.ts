@@ -17,14 +17,27 @@ export const parsePerPage = (body: Record<string, unknown>): number =>
 
 export type NumberedPage = Page & { readonly page: number };
 
+/**
+ * The rows before a page with a number. Rejects with Invalid parameter where they are more than `offsetMax`: a database walks through each of
+ * them. `instead`: how to get at what lies further.
+ */
+export function offsetOf(
+  { page, size }: { readonly page: number; readonly size: number },
+  { offsetMax, instead }: { readonly offsetMax: number; readonly instead: string },
+): number {
+  const offset = (page - 1) * size;
+  if (offset <= offsetMax) return offset;
+  throw invalidParameter(`page lies beyond the first ${offsetMax} records; ${instead}`);
+}
+
 /** Both numbers are checked whenever they are there, also the one that the mode does not use. */
-export function parsePage(body: Record<string, unknown>): Page {
+export function parsePage(body: Record<string, unknown>, offsetMax: number): Page {
   const page = wholeNumber(body, "page", { min: 1, max: Number.MAX_SAFE_INTEGER });
   const perPage = parsePerPage(body);
   const limit = wholeNumber(body, "limit", { min: 1, max: limits.limitMax });
   if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0 };
-  // No table has more rows than this; beyond it the product would no longer be a whole number of JavaScript's.
-  const offset = Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
+  const instead = "page with a cursor instead (cursor: true), or narrow the list with where";
+  const offset = offsetOf({ page, size: perPage }, { offsetMax, instead });
   return { page, size: perPage, offset };
 }
 

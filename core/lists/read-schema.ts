@@ -5,12 +5,13 @@ import { absent, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { selectedRecordSchema } from "./shown-schema.ts";
 import { exportFormats } from "./export-list.ts";
+import { onlyPage } from "./order.ts";
 import {
+  askedPageSchema,
   countModeSchema,
   cursorPaginationSchema,
   limitSchema,
   numberedPaginationSchema,
-  pageSchema,
   perPageSchema,
   searchSchemas,
   selectSchema,
@@ -19,9 +20,10 @@ import {
 import { equalitiesSchema, equalitySchema, whereSchema } from "./where-schema.ts";
 
 /** A list: a page by its number, up to a limit, or from a cursor on. */
-export function readSchema({ columns, key }: ReadPlan): JsonSchema {
+export function readSchema(plan: ReadPlan, { settings }: Entity): JsonSchema {
+  const { columns, key } = plan;
   const request = closedObject({
-    page: pageSchema,
+    page: askedPageSchema(settings),
     per_page: perPageSchema,
     limit: limitSchema,
     count: countModeSchema,
@@ -31,9 +33,11 @@ export function readSchema({ columns, key }: ReadPlan): JsonSchema {
     sort_columns: sortSchema(columns),
     where: whereSchema(columns),
   });
-  const noCursor: JsonSchema = { properties: { cursor: { enum: [false, null] } } };
+  const noCursor = { properties: { cursor: { enum: [false, null] } } } satisfies JsonSchema;
   const byCursor: JsonSchema = { properties: { page: absent, limit: absent } };
-  const hasCursor = key !== null && columns.has(key.name);
+  if (onlyPage(plan) !== null)
+    return { ...request, anyOf: [{ properties: { ...noCursor.properties, page: { const: 1 } } }] };
+  const hasCursor = key.every(({ name }) => columns.has(name));
   return { ...request, anyOf: hasCursor ? [noCursor, byCursor] : [noCursor] };
 }
 

@@ -5,7 +5,7 @@
 import type { Column, Columns } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { numberText } from "../values/numbers.ts";
-import { comparedSchema } from "../values/schemas.ts";
+import { comparedSchema, equalSchema } from "../values/schemas.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
@@ -36,20 +36,21 @@ export const equalitiesSchema = (columns: Columns, min: 0 | 1 = 1): JsonSchema =
 export function equalitySchema(columns: Columns): JsonSchema {
   const operator: JsonSchema = { const: "=" };
   return anyOf(
-    alike(columns).map(({ key, value }) =>
-      closedObject({ key, value: value ? orNull(value) : { type: "null" }, operator }, [
-        "key",
-        "value",
-      ]),
+    alike(columns, equalitySide).map(({ key, value }) =>
+      closedObject({ key, value: orNull(value), operator }, ["key", "value"]),
     ),
   );
 }
 
-/** Columns whose values are compared in the same form, as an enum of their names, with that form; null where only null can be asked for. */
-export function alike(columns: Columns): { key: JsonSchema; value: JsonSchema | null }[] {
-  const groups = new Map<string, { names: string[]; value: JsonSchema | null }>();
+/** Columns whose values have the same form, as an enum of their names, with that form. Those for which `formOf` has none are left out. */
+export function alike(
+  columns: Columns,
+  formOf: (column: Column) => JsonSchema | null = operandSchema,
+): { key: JsonSchema; value: JsonSchema }[] {
+  const groups = new Map<string, { names: string[]; value: JsonSchema }>();
   for (const [name, column] of columns) {
-    const value = operandSchema(column);
+    const value = formOf(column);
+    if (value === null) continue;
     const form = JSON.stringify(value);
     const group = groups.get(form) ?? { names: [], value };
     group.names.push(name);
@@ -57,6 +58,10 @@ export function alike(columns: Columns): { key: JsonSchema; value: JsonSchema | 
   }
   return [...groups.values()].map(({ names, value }) => ({ key: { enum: names }, value }));
 }
+
+/** What `=` compares the column with; without null. */
+export const equalitySide = (column: Column): JsonSchema =>
+  operandSchema(column) ?? equalSchema(column);
 
 /** Whole numbers are compared with any number: `qty < 1.5`. */
 function operandSchema(column: Column): JsonSchema | null {
@@ -88,6 +93,8 @@ export const patternSchema: JsonSchema = {
   maxLength: limits.patternLengthMax,
 };
 
+const memberSchema: JsonSchema = { type: ["string", "number", "boolean", "object"] };
+
 const sensitive: JsonSchema = { type: ["boolean", "null"], default: true };
 
 function conditionSchema(columns: Columns): JsonSchema {
@@ -98,8 +105,14 @@ function conditionSchema(columns: Columns): JsonSchema {
       ...(operand === "none" ? [] : ["value"]),
     ]);
   const all = nameSchema(columns.values());
+  const holdsMembers = ({ type }: Column): boolean => columnTypes[type].fromMember !== null;
+  const texts = nameSchema([...columns.values()].filter((column) => !holdsMembers(column)));
+  const whole = alike(columns, (column) => (holdsMembers(column) ? equalSchema(column) : null));
+  const members = whole.flatMap(({ key, value }) => [
+    of(key, "any", orNull(value)),
+    of(key, "member", memberSchema),
+  ]);
   const compared = alike(columns).flatMap(({ key, value }) => {
-    if (value === null) return [of(key, "any", { type: "null" })];
     const values = { type: "array", items: orNull(value), maxItems: limits.inValuesMax } as const;
     const ends = { type: "array", items: value, minItems: 2, maxItems: 2 } as const;
     return [
@@ -109,7 +122,7 @@ function conditionSchema(columns: Columns): JsonSchema {
       of(key, "list", values),
     ];
   });
-  return anyOf([...compared, of(all, "pattern", patternSchema), of(all, "none", {})]);
+  return anyOf([...compared, ...members, of(texts, "pattern", patternSchema), of(all, "none", {})]);
 }
 
 /** The same tree over names that the request gives itself. */
@@ -126,4 +139,4 @@ export const namedWhereSchema = (): JsonSchema =>
     ),
   );
 
-const operands: readonly Operand[] = ["any", "value", "pair", "list", "pattern", "none"];
+const operands: readonly Operand[] = ["any", "value", "pair", "list", "pattern", "member", "none"];

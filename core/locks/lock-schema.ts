@@ -42,11 +42,7 @@ const membersOf = (
     type: "array",
     minItems: 1,
     maxItems: limits.lockKeysMax,
-    items: anyOf(
-      alike(columns).flatMap(({ key, value }) =>
-        value === null ? [] : [wholeObject({ key, value })],
-      ),
-    ),
+    items: anyOf(alike(columns).map(({ key, value }) => wholeObject({ key, value }))),
   },
 });
 

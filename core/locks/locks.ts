@@ -48,8 +48,9 @@ export interface RequestLocks {
   /** Whether a write has to say which records it changes, with `guardWrite`, before it does. */
   readonly guardsWrites: boolean;
   /**
-   * Before update, delete, adjust and the composites change these records: takes their locks where locking is enabled, then
-   * respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable; then nothing may be written.
+   * Before update, delete, adjust and the composites change these records: takes their locks where locking is enabled or resource locks
+   * are enforced, then respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable (also where the
+   * store has just started); then nothing may be written.
    */
   guardWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
   /**
@@ -62,7 +63,7 @@ export interface RequestLocks {
    * through lock/acquire and resource locks are enforced; with unavailable when nobody can say.
    */
   checkWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
-  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict or unavailable. */
+  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict, tooManyRequests or unavailable. */
   acquire(
     keys: readonly LockKey[],
     claim: { token: string | null; owner: string | null; ttlMs: number },
@@ -87,47 +88,81 @@ export interface LocksDeps {
 export interface LockRequest {
   /** The header X-Lock-Token. */
   readonly token: string | null;
+  /** Of the caller, as `shareOf` names it. */
+  readonly share: string;
   /** On the clock of `performance.now()`: nobody waits for a lock beyond it. */
   readonly deadlineAtMs: number;
   readonly log: Log;
 }
+
+/** How long somebody waits for record locks; never beyond the request's deadline. */
+interface Patience {
+  /** Tries after the first one. */
+  readonly retries: number;
+  /** Before the try after so many. */
+  delayMs(tries: number): number;
+}
+
+/** For a write that would wait for the database's own lock of the row otherwise. */
+const untilDeadline: Patience = {
+  retries: Infinity,
+  delayMs: (tries) => Math.min(10 * 2 ** tries, 100),
+};
 
 /** The locks of a project, for each of its requests anew. */
 export type ProjectLocks = (request: LockRequest) => RequestLocks;
 
 export function createLocks({ store: rawStore, settings, digest, newId }: LocksDeps): ProjectLocks {
   const store = answering(rawStore);
-  const retries = settings.strategy === "retry" ? settings.retries : 0;
+  const asConfigured: Patience = {
+    retries: settings.strategy === "retry" ? settings.retries : 0,
+    delayMs: () => settings.retryDelayMs,
+  };
 
   const nameOf = (kind: LockKind, locked: Locked): string => lockName(kind, locked, digest);
   const keyNames = (keys: readonly LockKey[]): string[] =>
     keys.map(({ locked }) => nameOf("resource", locked));
 
-  return function open({ token: sentToken, deadlineAtMs, log }) {
+  return function open({ token: sentToken, share: shareName, deadlineAtMs, log }) {
     const held = createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
 
     /** Tries until the locks are taken, a try too many, or too late. */
-    async function takePatiently(names: readonly string[]): Promise<LockOutcome> {
-      for (let left = retries; ; left--) {
+    async function takePatiently(
+      names: readonly string[],
+      patience: Patience,
+    ): Promise<LockOutcome> {
+      for (let tries = 0; ; tries++) {
         const outcome = await held.take(names);
         // Those who met once should not meet again at the same moment.
-        const delayMs = settings.retryDelayMs * (0.5 + Math.random());
+        const delayMs = patience.delayMs(tries) * (0.5 + Math.random());
         const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
-        if (outcome.ok || left <= 0 || isLate) return outcome;
+        if (outcome.ok || tries >= patience.retries || isLate) return outcome;
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
     }
 
     /** Takes the record locks; `shown` is each record as the caller may see it. */
-    async function take(records: readonly Locked[], shown: readonly ShownKey[]): Promise<void> {
+    async function take(
+      records: readonly Locked[],
+      shown: readonly ShownKey[],
+      patience: Patience = asConfigured,
+    ): Promise<void> {
       const names = records.map((record) => nameOf("record", record));
-      for (const some of batches([...new Set(names)])) {
-        const outcome = await takePatiently(some);
+      // In one order everywhere: two that need several calls must not wait for each other.
+      for (const some of batches([...new Set(names)].toSorted())) {
+        const outcome = await takePatiently(some, patience);
         if (outcome.ok) continue;
         const key = shown[names.indexOf(outcome.name)] ?? null;
         throw conflict(recordInUse, { key, holder: outcome.holder });
       }
     }
+
+    const takeFor = (write: WritePlan, keyValues: readonly Scalar[], patience?: Patience) =>
+      take(
+        keyValues.map((value) => lockedRecord(write, value)),
+        keyValues.map((value) => shownKey(write, value)),
+        patience,
+      );
 
     const locks: RequestLocks = {
       settings,
@@ -136,17 +171,17 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
       async guardWrite(write, keyValues) {
         if (settings.enabled) {
           await locks.takeRecords(write, keyValues).catch((error: unknown) => {
+            if (passesSoon(error)) throw error;
             throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
           });
+        } else if (settings.enforceResourceLocks) {
+          // Nobody is granted a lock on these records between the check and the end of the write. Other writes take turns.
+          await takeFor(write, keyValues, untilDeadline);
         }
         await locks.checkWrite(write, keyValues);
       },
 
-      takeRecords: (write, keyValues) =>
-        take(
-          keyValues.map((value) => lockedRecord(write, value)),
-          keyValues.map((value) => shownKey(write, value)),
-        ),
+      takeRecords: (write, keyValues) => takeFor(write, keyValues),
 
       async checkWrite(write, keyValues) {
         if (held.isLost()) throw conflict(lockLost, { key: null, holder: null });
@@ -165,13 +200,14 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
       },
 
       async acquire(keys, { token, owner, ttlMs }) {
-        if (token === null && settings.enabled && settings.enforceResourceLocks) {
+        if (token === null && settings.enforceResourceLocks) {
           // A write that was let through before has to be over: it holds the record's lock until then.
           const records = keys.map(({ locked }) => locked);
           await take(records, keys);
         }
         const names = [...new Set(keyNames(keys))];
-        const claim = { token: token ?? newId(), owner, ttlMs };
+        const share = digest(shareName).slice(0, 40);
+        const claim = { token: token ?? newId(), owner, share, ttlMs };
         const outcome = await (token === null
           ? store.acquire(names, claim)
           : store.extend(names, claim));
@@ -222,6 +258,10 @@ const lockedRecord = ({ table, key }: WritePlan, value: Scalar): Locked => ({
 
 type ShownKey = { readonly key: string; readonly value: Json } | null;
 
+/** A store that says itself that it grants nothing yet, where one out of reach is the cause of an error. */
+const passesSoon = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "unavailable" && error.cause === undefined;
+
 /** The record as the caller may see it. */
 function shownKey({ key, shown }: WritePlan, value: Scalar): ShownKey {
   if (!shown.has(key.name)) return null;
@@ -242,6 +282,7 @@ function batches<T>(items: readonly T[]): T[][] {
 function answering(store: LockStore): LockStore {
   const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
     asked.catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
       throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
     });
   return {

@@ -42,7 +42,12 @@ export function createRecordLocks(
     async take(names) {
       const ownToken = (token ??= newId());
       const askedAtMs = performance.now();
-      const outcome = await store.acquire(names, { token: ownToken, owner: null, ttlMs });
+      const outcome = await store.acquire(names, {
+        token: ownToken,
+        owner: null,
+        share: null,
+        ttlMs,
+      });
       if (!outcome.ok) return outcome;
       taken.push(names);
       endsAtMs = Math.min(endsAtMs, askedAtMs + ttlMs);

@@ -42,6 +42,18 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
     return seen;
   }
 
+  /**
+   * Records of others may have the same value in a column that does not tell records apart. Such a lock is for the records of the scope,
+   * and known within it alone.
+   */
+  const ownKey = (key: LockKey): LockKey =>
+    tellsApart(entity, key.locked.column)
+      ? key
+      : {
+          ...key,
+          locked: { ...key.locked, resource: `${key.locked.resource} of ${seeing.scope.key}` },
+        };
+
   return {
     settings: locks.settings,
     guardsWrites: locks.guardsWrites,
@@ -58,16 +70,26 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
     async acquire(keys, claim) {
       const seen = await seenKeys(keys);
       if (seen.size < keys.length) throw noSuchRecord(entity);
-      return locks.acquire(keys, claim);
+      return locks.acquire(keys.map(ownKey), claim);
     },
-    release: locks.release,
+    release: (keys, token) => locks.release(keys.map(ownKey), token),
     async status(keys) {
-      const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys)]);
+      const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys.map(ownKey))]);
       return states.map((state, at) => (seen.has(keys[at]!) ? state : null));
     },
     isHolding: locks.isHolding,
     close: locks.close,
   };
+}
+
+/** Whether one record at most has a value of the column. */
+function tellsApart({ write, read }: Entity, { name }: Column): boolean {
+  const keys = write ? [write.key] : (read?.key ?? []);
+  if (keys.length === 1 && keys[0]!.name === name) return true;
+  return (
+    write?.table.unique.some(({ columns: [first, ...more] }) => first === name && !more.length) ??
+    false
+  );
 }
 
 /** Those of the values, as texts, that the column has in a row of the scope. */

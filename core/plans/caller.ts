@@ -40,3 +40,10 @@ export const claimsOf = ({ id, roles, claims }: Caller): Readonly<Record<string,
 /** What a caller is called in keys and owners: equal for equal callers alone. Null for nobody. */
 export const identityOf = ({ kind, id }: Caller): string | null =>
   kind === "nobody" ? null : `${kind}:${id ?? ""}`;
+
+/**
+ * Whose share of what is limited for each caller a request takes: the caller's own, or, where it has no name, that of everybody at the
+ * client's address. `address` null: it is not known, and all of those share one.
+ */
+export const shareOf = (caller: Caller, address: string | null): string =>
+  caller.id === null ? `address:${address ?? ""}` : identityOf(caller)!;

@@ -87,19 +87,27 @@ export interface Cascade {
   readonly key: Column | null;
 }
 
-/** What a writing action needs; present only for an entity with a table and a single-column key. */
-export interface WritePlan {
+/** What create needs. */
+export interface InsertPlan {
   readonly table: Table;
-  readonly key: Column;
+  /** Null: the table has no key. */
+  readonly key: Column | null;
   /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
   readonly shown: Columns;
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
   readonly audit: AuditColumns;
-  /** One for each table of details that goes with its header; empty = none. */
-  readonly cascades: readonly Cascade[];
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
+  /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
+  readonly namesRecords: boolean;
+}
+
+/** What the other writing actions need; present only for an entity with a table and a single-column key. */
+export interface WritePlan extends InsertPlan {
+  readonly key: Column;
+  /** One for each table of details that goes with its header; empty = none. */
+  readonly cascades: readonly Cascade[];
 }
 
 /** What the reading actions need. */
@@ -107,8 +115,8 @@ export interface ReadPlan {
   readonly source: Source;
   /** Columns that a request may name and that answers show, in order. */
   readonly columns: Columns;
-  /** The primary key, when the source has it: the last sort column, so that every list has one order. */
-  readonly key: Column | null;
+  /** The columns of the key, when the source has them all; empty = none: `core/lists/order.ts` ends every order with them. */
+  readonly key: readonly Column[];
   /** What the operator adds to every read; a request can only narrow it. */
   readonly scope: Condition | null;
   /** Versions in the cache that a write under the source raises, as `dependenciesOf` in `core/cache/cache.ts` names them. */
@@ -130,6 +138,8 @@ export interface LookupPlan {
   readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
   /** What the operator adds to every lookup. */
   readonly scope: Condition | null;
   /** As of the ReadPlan. */
@@ -159,8 +169,8 @@ export interface GridPlan {
   readonly showsErrorsInline: boolean;
   /** As of the ReadPlan. */
   readonly dependsOn: readonly string[];
-  /** The primary key, when the source has it: the last sort column. */
-  readonly key: Column | null;
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
 }
 
 /** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
@@ -185,8 +195,10 @@ export interface ExportPlan {
   readonly columns: Columns;
   /** What the file holds, in order; at least one. */
   readonly exported: readonly ExportColumn[];
-  /** The primary key, when the source has it: the last sort column. */
-  readonly key: Column | null;
+  /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
+  readonly csvFormulas: "escape" | "keep";
+  /** As of the ReadPlan. */
+  readonly key: readonly Column[];
   /** What the operator adds to every export. */
   readonly scope: Condition | null;
 }
@@ -203,6 +215,25 @@ export interface ImportLookup {
   readonly id: Column;
   /** False: a name that is not found becomes null. */
   readonly isRequired: boolean;
+}
+
+/** What the database asks of the rows that it stores, as far as an import can look it up before. */
+export interface ImportConstraints {
+  readonly references: readonly ImportReference[];
+  /** Columns whose values no two rows have together; the primary key among them. */
+  readonly uniques: readonly (readonly Column[])[];
+  /** Columns that are neither null nor filled by the database or the service. */
+  readonly needed: readonly Column[];
+}
+
+/** Columns whose values must be those of a row of another table, or of the same one. */
+export interface ImportReference {
+  readonly columns: readonly Column[];
+  readonly table: Table;
+  /** Of `table`, in the order of `columns`. */
+  readonly referenced: readonly Column[];
+  /** True: `table` is the one that is imported into. */
+  readonly isOwn: boolean;
 }
 
 /** The texts of a file that stand for true and false. */
@@ -227,6 +258,7 @@ export interface ImportPlan {
   /** No unique index keeps `upsertKeys` apart, so that a commit keeps other writers out. */
   readonly locksTable: boolean;
   readonly strategy: "update_existing" | "insert_only" | "skip_existing";
+  readonly constraints: ImportConstraints;
   /** Fields that every row must fill. */
   readonly required: readonly Column[];
   /** Texts that stand for true and false, by column. */
@@ -304,6 +336,8 @@ export interface RequestSettings {
   readonly unknownMembers: "refuse" | "ignore";
   /** Longest time of a lock that a client takes. */
   readonly lockTtlSecondsMax: number;
+  /** Rows that a page with a number, or a grid's start, may skip. */
+  readonly offsetMax: number;
 }
 
 /** One configured endpoint, compiled. */
@@ -318,6 +352,8 @@ export interface Entity {
   readonly settings: RequestSettings;
   readonly read: ReadPlan | null;
   readonly write: WritePlan | null;
+  /** `write` itself where there is one. */
+  readonly insert: InsertPlan | null;
   readonly rules: Rules;
   readonly adjust: AdjustPlan | null;
   readonly lookup: LookupPlan | null;

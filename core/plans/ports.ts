@@ -75,12 +75,26 @@ export interface Catalog {
   parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
   /** Whether the database computes the formula with every digit, whatever values its columns hold. */
   computes(calculation: Computation): boolean;
+  /** Whether an INSERT answers the row that it stored, without a key to read it back by. */
+  readonly answersStoredRows: boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
 }
 
+/** Why a database cannot be used, for its operator: two halves of one sentence. Neither holds a password, nor a text of the driver. */
+export interface DatabaseFault {
+  /** `the server at localhost:5432 has no database "shop"`. */
+  readonly reason: string;
+  /** What to do: `correct its name in database.url, or create it`. */
+  readonly remedy: string;
+  /** True: it does not pass by waiting. */
+  readonly isLasting: boolean;
+}
+
 export interface Db {
   readonly catalog: Catalog;
+  /** What the cause of an `unavailable` means, where no connection could be had. */
+  faultOf(cause: unknown): DatabaseFault;
   /**
    * `deadlineAtMs`: on the clock of `performance.now()`. `caller`: for whom the statements are sent, as the database's own rules may ask; absent: for
    * the service itself.
@@ -104,6 +118,19 @@ export interface CacheStore {
   get(key: string): Promise<string | null>;
   /** Keeps the text while there is room, `ttlSeconds` at most. */
   set(key: string, text: string, ttlSeconds: number): Promise<void>;
+}
+
+/** Where a counter stands, the request that was just counted included. */
+export interface WindowCount {
+  readonly count: number;
+  /** Until it begins again at zero. */
+  readonly endsInMs: number;
+}
+
+/** Counts in windows of time; each begins with its first request. */
+export interface Counters {
+  /** Adds one to each of the names, in one round trip. Rejects when the store is out of reach. */
+  count(names: readonly string[], windowMs: number): Promise<readonly WindowCount[]>;
 }
 
 /** Who holds a lock, and for how long yet. */
@@ -136,10 +163,13 @@ export type LockOutcome =
  * of reach, or may have lost locks that were not put back yet; none waits for long.
  */
 export interface LockStore {
-  /** All of the names or none. One that the token holds already is kept on for `ttlMs`. */
+  /**
+   * All of the names or none. One that the token holds already is kept on for `ttlMs`. `share`: the caller who may hold
+   * `limits.lockCallerMax` of them, and else the call rejects with `tooManyRequests`; null: not counted, and in a room of its own.
+   */
   acquire(
     names: readonly string[],
-    claim: { token: string; owner: string | null; ttlMs: number },
+    claim: { token: string; owner: string | null; share: string | null; ttlMs: number },
   ): Promise<LockOutcome>;
   /** Keeps all of the names on for `ttlMs` from now, or none: the token has to hold each of them still. Fence and time stay. */
   extend(names: readonly string[], claim: { token: string; ttlMs: number }): Promise<LockOutcome>;
@@ -293,6 +323,8 @@ export interface Job {
   readonly endpoint: string;
   /** Who started it, and whose rows it is about; null where the project asks for no credentials. */
   readonly caller: Caller | null;
+  /** Equal for jobs of one caller, as `shareOf` tells them apart; absent: of an earlier version. */
+  readonly share?: string;
   /** What was asked for, in the words of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
   readonly request: { readonly [name: string]: Json };
   /** Milliseconds since 1970. */
@@ -325,7 +357,10 @@ export interface JobRecord extends Job {
  * Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is out of reach.
  */
 export interface Queue {
-  /** Resolves when the job will not be forgotten. An id that is there already keeps its old job. */
+  /**
+   * Resolves when the job will not be forgotten. An id that is there already keeps its old job. Rejects with `tooManyRequests` when too many
+   * jobs of the project, or of the caller, wait already.
+   */
   add(job: Job): Promise<void>;
   find(id: string): Promise<JobRecord | null>;
   /** Asks for its end: a waiting job is failed from now on, a running one soon, unless it is completed before. */

@@ -1,4 +1,4 @@
-/** The client's `sort_columns` -> the order of a list. Every order ends with the primary key, so that it is total. */
+/** The client's `sort_columns` -> the beginning of a list's order. `core/lists/order.ts` makes it total. */
 import type { Column, Columns } from "../values/column.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { Sort } from "./statement.ts";
@@ -9,10 +9,10 @@ const shape =
   'sort_columns must be an array of {column, direction} with a direction of "ASC" or "DESC"';
 
 /**
- * `[{column, direction?}]`, ascending when the direction is left out; `key` comes last.
+ * `[{column, direction?}]`, ascending when the direction is left out; each column once.
  * Rejects with Invalid parameter (shape, direction, a column without an order) or Invalid field (unknown column).
  */
-export function parseSort(sortColumns: unknown, columns: Columns, key: Column | null): Sort[] {
+export function parseSort(sortColumns: unknown, columns: Columns): Sort[] {
   const sort = new Map<Column, Sort>();
   for (const item of itemsOf(sortColumns)) {
     const { column: name, direction = "ASC" } = (item ?? {}) as {
@@ -33,7 +33,6 @@ export function parseSort(sortColumns: unknown, columns: Columns, key: Column | 
     if (!sort.has(column))
       sort.set(column, { column, direction: direction.toLowerCase() as Sort["direction"] });
   }
-  if (key && !sort.has(key)) sort.set(key, { column: key, direction: "asc" });
   return [...sort.values()];
 }
 

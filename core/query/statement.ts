@@ -54,6 +54,8 @@ export type Condition =
       /** The text counts without its accents, as the pattern is given; only together with `ignoreCase`. Absent = false. */
       readonly ignoreAccents?: boolean;
     }
+  /** The JSON value or array of the column holds the value: it is an element of it, or the object's members are among its own. */
+  | { readonly kind: "member"; readonly column: Column; readonly value: Scalar }
   /** The literal text occurs in what the column shows, whatever the case (Unicode), on every engine alike. */
   | { readonly kind: "contains"; readonly column: Column; readonly text: string };
 
@@ -102,7 +104,8 @@ export type Assignment =
 export interface Insert {
   readonly kind: "insert";
   readonly table: Table;
-  readonly key: Column;
+  /** Null: the table has none, and only an engine that answers what it stored takes the statement. */
+  readonly key: Column | null;
   /** The columns that the rows give, in their order; the database fills the others. */
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Scalar[])[];

@@ -45,7 +45,7 @@ export function parseEqualities(where: unknown, columns: Columns, single: boolea
       throw invalidPayload("where takes equality only here; leave the operator out");
     }
     const column = columnOf(pair["key"], columns, "where");
-    return pair["value"] === null ? equals(column, null) : compare(column, "=", pair["value"]);
+    return pair["value"] === null ? equals(column, null) : equalTo(column, "=", pair["value"]);
   });
 }
 
@@ -63,9 +63,13 @@ export function columnOf(name: string, columns: Columns, place: string): Column 
 export function comparand(column: Column, value: unknown): Scalar {
   if (!columnTypes[column.type].isCompared) {
     throw invalidParameter(
-      `Column "${column.name}" cannot be compared, only tested for IS NULL and IS NOT NULL`,
+      `Column "${column.name}" holds other values: it takes =, !=, CONTAINS, IS NULL and IS NOT NULL`,
     );
   }
+  return acceptedOf(column, value);
+}
+
+function acceptedOf(column: Column, value: unknown): Scalar {
   const accepted = accept(unlimited(column), value);
   if (!accepted.ok)
     throw invalidParameter(`The value for column "${column.name}" ${accepted.message}`);
@@ -152,8 +156,8 @@ function parseCondition(condition: unknown, columns: Columns): Condition {
   return operator.read(column, condition["value"], sensitive);
 }
 
-/** What an operator is given: a value or null, a value, two values, a list of values or nulls, a pattern, or nothing. */
-export type Operand = "any" | "value" | "pair" | "list" | "pattern" | "none";
+/** What an operator is given: a value or null, a value, two values, a list of values or nulls, a pattern, one of many, or nothing. */
+export type Operand = "any" | "value" | "pair" | "list" | "pattern" | "member" | "none";
 
 interface Operator {
   operand: Operand;
@@ -178,6 +182,7 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
     "ILIKE",
     { operand: "pattern", read: (column, value) => likeCondition(column, value, false, true) },
   ],
+  ["CONTAINS", { operand: "member", read: holding }],
   ["BETWEEN", between(false)],
   ["NOT BETWEEN", between(true)],
   ["IN", membership(false)],
@@ -192,8 +197,25 @@ function equality(operator: "=" | "!="): Operator {
     read: (column, value) =>
       value === null
         ? { kind: "null", column, negated: operator === "!=" }
-        : compare(column, operator, value),
+        : equalTo(column, operator, value),
   };
+}
+
+/** Values that hold others are compared as a whole. */
+const equalTo = (column: Column, operator: "=" | "!=", value: unknown): Condition =>
+  columnTypes[column.type].fromMember === null
+    ? compare(column, operator, value)
+    : { kind: "compare", column, operator, value: acceptedOf(column, value) };
+
+function holding(column: Column, value: unknown): Condition {
+  const { fromMember } = columnTypes[column.type];
+  if (fromMember === null)
+    throw invalidParameter(
+      `Column "${column.name}" holds no other values, as CONTAINS needs; LIKE finds a part of a text`,
+    );
+  if (value === null || Array.isArray(value))
+    throw invalidPayload("CONTAINS needs one element: a text, a number, true, false or an object");
+  return { kind: "member", column, value: acceptedOf(column, fromMember(value)) };
 }
 
 function ordering(operator: Comparison): Operator {
@@ -248,6 +270,7 @@ function likeCondition(
   negated: boolean,
   ignoreCase: boolean,
 ): Condition {
+  mustHaveText(column);
   return {
     kind: "like",
     column,
@@ -255,6 +278,12 @@ function likeCondition(
     negated,
     ignoreCase,
   };
+}
+
+/** Rejects a column whose values hold others: a pattern or a search would find nothing there. */
+export function mustHaveText({ name, type }: Column): void {
+  if (columnTypes[type].fromMember !== null)
+    throw invalidParameter(`Column "${name}" cannot be searched, as its values are no texts`);
 }
 
 /** A text to search for: a string, or a number as its digits. `subject` begins the message. */

@@ -4,6 +4,7 @@
  * stands in or is added.
  */
 import type { ReadPlan } from "../plans/entity.ts";
+import type { Column } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Row } from "../plans/ports.ts";
@@ -18,7 +19,8 @@ export function etagOf(row: Row, plan: ReadPlan): string {
 
 /** Columns that keep whole seconds cannot tell two changes of one second apart. */
 function isCoarse({ updatedAt, createdAt }: ReadPlan): boolean {
-  return updatedAt?.fractionDigits !== 3 || (createdAt !== null && createdAt.fractionDigits !== 3);
+  const keepsMilliseconds = (column: Column): boolean => column.fractionDigits >= 3;
+  return ![updatedAt, createdAt].every((column) => column === null || keepsMilliseconds(column));
 }
 
 /** Rejects (412) unless the header's list of tags names the row's tag, or is `*`. Weak tags never match (RFC 9110). */

@@ -75,8 +75,8 @@ function contextOf(
     project: entity.project,
     endpoint: entity.name,
     data: plainObject(data),
-    oldRecord: structuredClone(oldRecord),
-    record: structuredClone(record),
+    oldRecord: oldRecord && copyOf(oldRecord),
+    record: record && copyOf(record),
     options: plainObject(options),
     user: userOf(caller),
     query: (text, params = []) => queried(tx, nativeOf(text, params), log),
@@ -124,6 +124,14 @@ async function attempt<T>(
   } finally {
     clearTimeout(watch);
   }
+}
+
+/** A deep copy of JSON values, `ExactNumber`s among them. */
+function copyOf<Value>(value: Value): Value;
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isObject(value) || value instanceof ExactNumber) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
 }
 
 /** A deep copy that holds nothing but what JSON has. Throws for what cannot be written as such. */

@@ -13,7 +13,7 @@ import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
-import { ExactNumber, isObject } from "../values/json.ts";
+import { ExactNumber, isObject, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { DbSession } from "../plans/ports.ts";
 import {
@@ -113,7 +113,7 @@ async function begin(queries: Queries, run: Run): Promise<Answer | null> {
       throw new AppError("idempotencyKeyReused", message);
     }
     if (seen.answer === null) throw stillRuns();
-    return JSON.parse(seen.answer) as Answer;
+    return parseOwnJson(seen.answer) as unknown as Answer;
   }
   throw stillRuns();
 }
@@ -166,7 +166,7 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
       if (await releaseRequest(queries, { ...place, claim })) return null;
       const row = await findRequest(queries, place);
       return row?.claim === claim && row.answer !== null
-        ? (JSON.parse(row.answer) as Answer)
+        ? (parseOwnJson(row.answer) as unknown as Answer)
         : null;
     } catch (error) {
       if (tries < giveUpTriesMax) continue;

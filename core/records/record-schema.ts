@@ -10,11 +10,11 @@ import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject, wholeObject } from "../values/json-shapes.ts";
 import { equalitiesSchema } from "../lists/where-schema.ts";
 import { hasHandlers } from "./events.ts";
-import { mustSendKey, type RecordPlan } from "./record.ts";
+import { type InsertingPlan, mustSendKey, type RecordPlan } from "./record.ts";
 
 /** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
 export function writtenSchema(
-  { write, read }: RecordPlan,
+  { write, read }: InsertingPlan,
   schemaOf: (columns: Columns) => JsonSchema,
 ): JsonSchema {
   return write.readBack
@@ -23,20 +23,20 @@ export function writtenSchema(
 }
 
 /** What create, update and adjust answer. */
-export const writeAnswerSchema = (plan: RecordPlan, { settings }: Entity): JsonSchema =>
+export const writeAnswerSchema = (plan: InsertingPlan, { settings }: Entity): JsonSchema =>
   wholeObject({
     message: { type: "string" },
     data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
   });
 
 /** What a body of create takes. A before handler may put right what is missing. */
-export function createSchema(plan: RecordPlan, entity: Entity): JsonSchema {
+export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
   const { rules } = entity;
-  const isKeyNeeded = mustSendKey(key);
+  const isKeyNeeded = key !== null && mustSendKey(key);
   return closedObject(
     {
-      [key.name]: newKeySchema(key, entity),
+      ...(key && { [key.name]: newKeySchema(key, entity) }),
       ...rules.schemasOf(writable),
       ...actorSchema(audit.createdBy),
       ...readOnlySchemas(

@@ -10,7 +10,7 @@ import {
 } from "../values/errors.ts";
 import type { Call, Write } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { Entity, ReadPlan, WritePlan } from "../plans/entity.ts";
+import type { Entity, InsertPlan, ReadPlan, WritePlan } from "../plans/entity.ts";
 
 import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
@@ -26,7 +26,7 @@ import { isLonger } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { comparand, mayHold } from "../query/where.ts";
 
-/** What create, update and adjust need. */
+/** What actions on single records need. */
 export interface RecordPlan {
   readonly write: WritePlan;
   readonly read: ReadPlan;
@@ -34,6 +34,12 @@ export interface RecordPlan {
 
 export function recordPlan(entity: Entity): RecordPlan | null {
   return entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
+}
+
+/** The same for actions that change the record of a key. */
+export function changePlan(entity: Entity): RecordPlan | null {
+  const plan = recordPlan(entity);
+  return plan?.write.namesRecords ? plan : null;
 }
 
 /** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
@@ -80,9 +86,15 @@ export const mustSendKey = (key: Column): boolean =>
 const takesNewId = (key: Column): boolean =>
   columnTypes[key.type].takesNewId && accept(key, "00000000-0000-4000-8000-000000000000").ok;
 
+/** What create needs; unlike the other writes it can do without a key. */
+export interface InsertingPlan {
+  readonly write: InsertPlan;
+  readonly read: ReadPlan;
+}
+
 /** What create and import need of an entity to make a record. */
-export interface CreatePlan extends RecordPlan {
-  /** The key alone: it has rules of its own, and is checked apart. */
+export interface CreatePlan extends InsertingPlan {
+  /** The key alone: it has rules of its own, and is checked apart. Empty = the table has none. */
   readonly keyColumns: Columns;
 }
 
@@ -96,8 +108,8 @@ export function insertOf(
   const checked = rules.check(withFills(call, plan.write), "create", writable);
   const errors: FieldErrors = { ...checked.errors };
   const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
-  const keyValue = newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
-  if (keyValue !== null) values.set(key, keyValue);
+  const keyValue = key && newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
+  if (key && keyValue !== null) values.set(key, keyValue);
   for (const [column, value] of checked.values) values.set(column, value);
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   for (const [column, value] of createAudit(plan, call)) values.set(column, value);
@@ -114,7 +126,7 @@ export function insertOf(
 /** The body with the fields that the caller's scope fills in, as far as a body may set them. */
 export function withFills(
   { body, fills }: Pick<Call, "body" | "fills">,
-  { writable }: Pick<WritePlan, "writable">,
+  { writable }: Pick<InsertPlan, "writable">,
 ): Record<string, unknown> {
   const missing = [...fills].filter(([name]) => writable.has(name) && !Object.hasOwn(body, name));
   return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) };
@@ -123,7 +135,7 @@ export function withFills(
 /** Values that the caller's scope fills in of columns that no body may set. */
 export function fillsBeside(
   { fills }: Pick<Call, "fills">,
-  { table, writable, key }: Pick<WritePlan, "table" | "writable" | "key">,
+  { table, writable, key }: Pick<InsertPlan, "table" | "writable" | "key">,
 ): Map<Column, Scalar> {
   const values = new Map<Column, Scalar>();
   for (const [name, value] of fills) {
@@ -138,7 +150,7 @@ export function fillsBeside(
 
 /** What filling the audit columns takes; details have them too. */
 interface Audited {
-  readonly write: Pick<WritePlan, "audit">;
+  readonly write: Pick<InsertPlan, "audit">;
 }
 type Asked = Pick<Call, "body" | "now" | "caller">;
 
@@ -178,12 +190,14 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
 }
 
 /** The record as `first` would answer it, from the row that a write on the table gave back. */
-export async function readBack(row: Row, plan: RecordPlan, queries: Queries): Promise<Row> {
+export async function readBack(row: Row, plan: InsertingPlan, queries: Queries): Promise<Row> {
   if (!plan.write.readBack) return row;
-  const { key, source, columns } = plan.read;
-  const keyValue = row[plan.write.key.name];
-  if (key === null || keyValue === undefined) return row;
-  const where = equals(key, comparand(plan.write.key, keyValue));
+  const { source, columns } = plan.read;
+  const ownKey = plan.write.key;
+  const key = ownKey && source.columns.get(ownKey.name);
+  const keyValue = ownKey && row[ownKey.name];
+  if (!key || keyValue === undefined || keyValue === null) return row;
+  const where = equals(key, comparand(ownKey, keyValue));
   const select = {
     kind: "select",
     source,
@@ -277,7 +291,7 @@ function setTime(values: Map<Column, Scalar>, column: Column | null, now: string
 
 /** A column that keeps fewer digits of a second gets the time cut, never rounded into the future. */
 export function cutFraction(instant: string, digits: number): string {
-  return `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
+  return digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 }
 
 /** The user; where nobody is asked for credentials, whom the body names, or the given text. */

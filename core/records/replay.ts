@@ -5,7 +5,7 @@
 import type { Answer } from "../calls/action.ts";
 import type { Scope } from "../callers/scope.ts";
 import type { ReadQueries } from "../callers/session.ts";
-import type { Entity, WritePlan } from "../plans/entity.ts";
+import type { Entity, InsertPlan } from "../plans/entity.ts";
 import { isObject, type Json } from "../values/json.ts";
 import { comparand } from "../query/where.ts";
 
@@ -31,7 +31,7 @@ export async function narrowReplay(
   answer: Answer,
   { entity, session, scope }: Seeing,
 ): Promise<Answer> {
-  const { write, read, composite } = entity;
+  const { insert: write, read, composite } = entity;
   const { subject, body } = answer;
   const { data } = body;
   if (write === null || subject === undefined || !isObject(data)) return answer;
@@ -48,9 +48,11 @@ export async function narrowReplay(
 
 async function isThere(
   session: ReadQueries,
-  { table, key }: WritePlan,
+  { table, key }: InsertPlan,
   subject: Json,
 ): Promise<boolean> {
+  // Nothing names the record any more.
+  if (key === null) return false;
   const where = equals(key, comparand(key, subject));
   return (await session.count({ kind: "count", source: sourceOf(table), where })) > 0;
 }

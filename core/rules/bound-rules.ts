@@ -3,7 +3,7 @@ import { z } from "zod";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
 import { anything, type JsonSchema } from "../values/json-schema.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { momentOf, readTimestamp } from "../values/formats.ts";
+import { compareMoments, momentOf } from "../values/formats.ts";
 import { exactNumber } from "../values/numbers.ts";
 import { numberTest } from "./number-rules.ts";
 import type { Effect, FieldRule, RuleDefinition } from "./rule-definition.ts";
@@ -44,9 +44,9 @@ function readBound(bound: Bound, { type }: FieldRule): string | null {
   const moment = momentOf(bound);
   switch (type === undefined ? "any" : columnTypes[type].bounds) {
     case "time":
-      return moment?.length === 8 ? moment : null;
+      return moment?.includes("T") === false ? moment : null;
     case "date":
-      return readTimestamp(String(bound))?.iso ?? null;
+      return moment?.includes("T") === true ? moment : null;
     case "number":
       return normalDecimal(String(bound));
     case "any":
@@ -63,10 +63,10 @@ function isEmptyRange(rule: FieldRule): boolean {
   if (low === null || high === null) return false;
   const isMoment = momentOf(low) !== null;
   if (isMoment !== (momentOf(high) !== null)) return true;
-  return isMoment ? low > high : compareDecimals(low, high) > 0;
+  return isMoment ? (compareMoments(low, high) ?? 1) > 0 : compareDecimals(low, high) > 0;
 }
 
-/** `holds` gets a number below, at or above 0, as the value is below, at or above the bound. */
+/** `holds` gets a number below, at or above 0, as the value is below, at or above the bound; NaN where the two cannot be compared. */
 function boundTest(
   bound: string | null,
   message: string,
@@ -78,14 +78,9 @@ function boundTest(
   return {
     step: "test",
     message,
-    fault: (typed) => (holds(compareMoments(momentOf(typed), bound)) ? null : message),
+    fault: (typed) =>
+      holds(compareMoments(momentOf(typed), bound) ?? Number.NaN) ? null : message,
   };
-}
-
-/** NaN, which no bound takes, for what is no moment, and between a time of day and a date. */
-function compareMoments(left: string | null, right: string): number {
-  if (left === null || left.length !== right.length) return Number.NaN;
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** JSON Schema has bounds for numbers alone. */

@@ -10,7 +10,7 @@ import type { Clock } from "../values/clock.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { momentOf } from "../values/formats.ts";
+import { compareMoments, momentOf } from "../values/formats.ts";
 import { fieldSchema } from "./field-schema.ts";
 import { type FieldWords, fieldWords } from "./field-words.ts";
 import { prepareField, type Field } from "./field.ts";
@@ -175,8 +175,8 @@ function checkOrder(
     const right = momentOf(
       bound === "now" ? now() : other === undefined ? bound : values.get(other),
     );
-    if (left === null || right === null || left.length !== right.length) continue;
-    if (!holds(left, right)) faults.add(column, message, rule, name);
+    const side = compareMoments(left, right);
+    if (side !== null && !holds(side)) faults.add(column, message, rule, name);
   }
 }
 

@@ -68,5 +68,5 @@ export const bareColumn = (column: Column, rule: FieldRule | undefined): Column 
   span: null,
   labels: null,
   fixedLength: false,
-  fractionDigits: 3,
+  fractionDigits: 6,
 });

@@ -19,7 +19,7 @@ export const before: RuleDefinition<string> = {
     step: "comparison",
     bound,
     message: `must be before ${bound}`,
-    holds: (left, right) => left < right,
+    holds: (side) => side < 0,
   }),
   keywords: noKeywords,
 };
@@ -33,7 +33,7 @@ export const after: RuleDefinition<string> = {
     step: "comparison",
     bound,
     message: `must be after ${bound}`,
-    holds: (left, right) => left > right,
+    holds: (side) => side > 0,
   }),
   keywords: noKeywords,
 };

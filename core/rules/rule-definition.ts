@@ -105,7 +105,8 @@ export type Effect =
       readonly step: "comparison";
       readonly bound: string;
       readonly message: string;
-      readonly holds: (left: string, right: string) => boolean;
+      /** Gets a number below or above 0, as the value is before or after the bound. */
+      readonly holds: (side: number) => boolean;
     };
 
 export interface RuleDefinition<Value> {

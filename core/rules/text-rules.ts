@@ -3,6 +3,7 @@ import { z } from "zod";
 import { anything } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
 import { characterCount, isLonger } from "../values/text.ts";
+import { isPatternWith, readLinearPattern } from "./linear-pattern.ts";
 import {
   type Effect,
   isAbove,
@@ -41,30 +42,21 @@ export const pattern: RuleDefinition<string> = {
   schema: z.string().min(1).describe("Regular expression that the text must match."),
   hasMessage: true,
   namesField: false,
-  fault: (source) => (readPattern(source) === null ? "is not a regular expression" : null),
+  fault(source) {
+    const read = readLinearPattern(source);
+    return typeof read === "string" ? read : null;
+  },
   effect(source) {
-    const expression = readPattern(source);
-    if (expression === null) return null;
+    const expression = readLinearPattern(source);
+    if (typeof expression === "string") return null;
     return testOf(
       "does not have the right form",
       (text) => text.length <= limits.testedTextLengthMax && expression.test(text),
     );
   },
   // JSON Schema knows expressions with Unicode matching alone.
-  keywords: (source) => (readPattern(source)?.unicode === true ? { pattern: source } : anything),
+  keywords: (source) => (isPatternWith(source, "u") ? { pattern: source } : anything),
 };
-
-/** The expression, with Unicode matching where it allows that; null when it is none. */
-function readPattern(source: string): RegExp | null {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // Many patterns that people bring along hold escapes that only the older syntax takes.
-    }
-  }
-  return null;
-}
 
 interface Format {
   readonly holds: (text: string) => boolean;

@@ -31,7 +31,7 @@ export function unlimited(column: Column): Column {
       scale: null,
       range: column.range && comparedRange,
       isSingle: false,
-      fractionDigits: 3,
+      fractionDigits: 6,
     };
     wide = { ...column, ...fits };
     withoutLimits.set(column, wide);

@@ -41,6 +41,7 @@ export const booleanType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: false,
+  fromMember: null,
   wordsOf: new Map([
     [true, ["true", "1"]],
     [false, ["false", "0"]],

@@ -36,6 +36,7 @@ export const bytesType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: false,
+  fromMember: null,
   wordsOf: null,
   findsRows: false,
 

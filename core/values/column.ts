@@ -20,6 +20,9 @@ export type ColumnType =
   | "other";
 
 /** A column of a table, view or query, as the database reports it. */
+/** `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. */
+export type Notation = "bits" | "wkt";
+
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
@@ -43,14 +46,18 @@ export interface Column {
   readonly precision: number | null;
   /** Decimal digits behind the point; null = any number of them. */
   readonly scale: number | null;
-  /** Timestamps: digits of a second's fraction that the column keeps, 0 to 3 (more than 3 counts as 3). */
+  /** Timestamps and times: digits of a second's fraction that the column keeps, 0 to 6. */
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
   /** The labels of an enumerated type; null for other types. */
   readonly labels: readonly string[] | null;
+  /** Other types: in which form their texts are written, where the service knows it; absent = only the database does. */
+  readonly notation?: Notation;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */
   readonly ignoresCase?: boolean;
+  /** Times: they may be below zero and beyond a day, up to 838:59:59; absent = times of day alone. */
+  readonly isDuration?: boolean;
   /** Texts: the collation takes different texts for one, so that the engine cannot match patterns in it; absent = it does not. */
   readonly isLooselyCollated?: boolean;
   /** Texts: the column's own `=` may find a text that differs in case, accents or blanks at the end; absent = it cannot. */
@@ -66,6 +73,8 @@ export interface Column {
    * are what the same engine answered of it before, or null.
    */
   readonly markOf?: Column;
+  /** A column that no table has: the text of this one, in an order that tells all texts apart, whatever its collation is. */
+  readonly exactOf?: Column;
   /** Where the engine keeps values of the type in several forms: how it finds what it knows of the column's. */
   readonly stored?: StoredIn;
   /** A trigger of the table may give the column a value when an INSERT leaves it out or sends null; absent = none can. */
@@ -80,6 +89,8 @@ export interface StoredIn {
   readonly id: string;
   /** What the operator should know of the form, behind "holds"; null = it is the usual one. */
   readonly note: string | null;
+  /** False: the column has several forms, and no index helps to compare them. */
+  readonly isUniform: boolean;
 }
 
 /** A column that no table has, for what a statement computes: without any limit but those given. */

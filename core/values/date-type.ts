@@ -41,6 +41,7 @@ export const dateType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -54,6 +54,7 @@ export const decimalType: TypeDefinition = {
   arithmetic: { isExact: true, isWhole: false, digitsKept: null, rangeOf, fromDigits: asItIs },
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

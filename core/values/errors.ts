@@ -12,6 +12,16 @@ export type ErrorKind =
   | "validationFailed"
   /** An uploaded file that is no workbook, or none that can be imported. */
   | "invalidFile"
+  /** What the parser of HTTP refuses: a malformed head, or a malformed chunk of a body. */
+  | "badRequest"
+  | "expectationFailed"
+  /** The request names a host that is not this service. */
+  | "misdirected"
+  | "headersTooLarge"
+  /** The request did not arrive within its time. */
+  | "requestTimeout"
+  /** The client closed its connection before its request was complete; nobody reads the answer. */
+  | "clientClosed"
   /** A request of aggregate that makes no sense. */
   | "validationError"
   /** A written value points at a row that does not exist. */
@@ -37,6 +47,8 @@ export type ErrorKind =
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
+  /** The caller has as many locks or waiting jobs as it may have, or sent as many requests as it may send. */
+  | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
   /** A trigger or procedure of the operator's own database refused. */
@@ -61,6 +73,8 @@ export interface AppErrorOptions {
   data?: Readonly<Record<string, unknown>>;
   /** HTTP methods that the resource takes; for `methodNotAllowed`. */
   allow?: readonly string[];
+  /** When the same request may succeed; for `tooManyRequests`. */
+  retryAfterSeconds?: number;
   /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
 }
@@ -72,6 +86,7 @@ export class AppError extends Error {
   readonly errors: FieldErrors | undefined;
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly allow: readonly string[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -79,6 +94,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.data = options.data;
     this.allow = options.allow;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

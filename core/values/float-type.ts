@@ -15,6 +15,9 @@ import {
 /** The largest double, all 309 digits of it. */
 const doubleMax = String(BigInt(Number.MAX_VALUE));
 const range = { min: `-${doubleMax}`, max: doubleMax };
+/** The same of 32 bits. */
+const singleMax = String(BigInt(2 ** 128 - 2 ** 104));
+const singleRange = { min: `-${singleMax}`, max: singleMax };
 
 export const floatType: TypeDefinition = {
   accept: acceptFloat,
@@ -41,11 +44,12 @@ export const floatType: TypeDefinition = {
     isExact: false,
     isWhole: false,
     digitsKept: doubleDigits,
-    rangeOf: () => range,
+    rangeOf: ({ isSingle }) => (isSingle ? singleRange : range),
     fromDigits: Number,
   },
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

@@ -4,7 +4,7 @@
  */
 
 /** What `readTime` looks for. */
-export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.0+)?)?$/;
+export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?$/;
 /** What `readTimestamp` looks for. */
 export const timestampText =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
@@ -47,12 +47,14 @@ export function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
 }
 
-/** `HH:mm:ss` of a time of day with or without seconds; null when it is none. A fraction must be zero. */
+/** `HH:mm:ss` of a time of day with or without seconds, and its fraction without zeros at the end; null when it is none. */
 export function readTime(text: string): string | null {
   const match = timeText.exec(text);
   if (!match) return null;
-  const [, hour, minute, second = "00"] = match;
-  return isTimeOfDay(hour!, minute!, second) ? `${hour}:${minute}:${second}` : null;
+  const [, hour, minute, second = "00", fraction = ""] = match;
+  if (!isTimeOfDay(hour!, minute!, second)) return null;
+  const shown = fraction.replace(/0+$/, "");
+  return `${hour}:${minute}:${second}${shown === "" ? "" : `.${shown}`}`;
 }
 
 /** An instant: `iso` is UTC with milliseconds; `fraction` holds the digits of the second's fraction that were given. */
@@ -92,9 +94,34 @@ export function readTimestamp(text: string): Instant | null {
   return year < 1 || year > 9999 ? null : { iso: shifted.toISOString(), fraction };
 }
 
-/** A text that sorts by time: ISO 8601 UTC for dates and timestamps, `HH:mm:ss` for times of day; null for all else. */
+/** What is wrong with so many digits of a second's fraction where `max` are kept; null when nothing is. Zeros at the end do not count. */
+export function fractionFault(fraction: string, max: number): string | null {
+  if (fraction.replace(/0+$/, "").length <= max) return null;
+  return max === 0
+    ? "must be a whole second"
+    : `must have at most ${max} digits of a second's fraction`;
+}
+
+/** The instant with its milliseconds, and up to three digits behind them where these are not zero. */
+export function finestIso({ iso, fraction }: Instant): string {
+  const finer = fraction.slice(3, 6).replace(/0+$/, "");
+  return finer === "" ? iso : `${iso.slice(0, -1)}${finer}Z`;
+}
+
+/**
+ * A text that sorts by time: ISO 8601 UTC without its zone for dates and timestamps, `HH:mm:ss` for times of day, both with up to six digits of
+ * the second; null for all else.
+ */
 export function momentOf(value: unknown): string | null {
-  return typeof value === "string" ? (readTimestamp(value)?.iso ?? readTime(value)) : null;
+  if (typeof value !== "string") return null;
+  const instant = readTimestamp(value);
+  return instant === null ? readTime(value) : finestIso(instant).slice(0, -1);
+}
+
+/** Below, at or above 0, as the first is before, at or after the second. Null for what is no moment, and between a time of day and a date. */
+export function compareMoments(left: string | null, right: string | null): number | null {
+  if (left === null || right === null || left.includes("T") !== right.includes("T")) return null;
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */

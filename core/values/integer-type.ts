@@ -43,6 +43,7 @@ export const integerType: TypeDefinition = {
   arithmetic: { isExact: true, isWhole: true, digitsKept: null, rangeOf, fromDigits: BigInt },
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

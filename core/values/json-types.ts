@@ -1,6 +1,7 @@
 /** JSON values of any form, and arrays: both go to the database as JSON text. */
+import type { Column } from "./column.ts";
 import { normalDecimal } from "./decimal.ts";
-import { ExactNumber, type Json, parseJson } from "./json.ts";
+import { ExactNumber, type Json, parseJson, parseOwnJson } from "./json.ts";
 import { textFault } from "./text.ts";
 import {
   type Accepted,
@@ -15,7 +16,7 @@ import {
 } from "./type-definition.ts";
 
 export const jsonType: TypeDefinition = {
-  accept: (_column, value) => acceptJson(value),
+  accept: acceptJson,
   shownSchema: () => ({}),
   acceptedSchema: () => ({}),
   fromShown: textOfShown,
@@ -38,6 +39,7 @@ export const jsonType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: false,
+  fromMember: asItIs,
   wordsOf: null,
   findsRows: false,
 
@@ -51,24 +53,26 @@ export const jsonType: TypeDefinition = {
 
 export const arrayType: TypeDefinition = {
   ...jsonType,
-  accept: (_column, value) =>
-    Array.isArray(value) ? acceptJson(value) : refused("must be an array"),
+  accept: (column, value) =>
+    Array.isArray(value) ? acceptJson(column, value) : refused("must be an array"),
+  fromMember: (member) => [member],
   shownSchema: () => ({ type: "array" }),
   acceptedSchema: () => ({ type: "array" }),
   cellForm: () => ({ words: 'List as JSON, such as ["a", "b"]', format: null, width: 20 }),
   ruleNames: ["array"],
 };
 
-const mayLoseDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
-
-/** The value of a JSON text; a number in it that a double cannot hold is shown as its digits. A text that is no JSON is shown as it is. */
+/** The value of a JSON text; a number in it that a double cannot hold is an `ExactNumber`. A text that is no JSON is shown as it is. */
 export function showJson(text: string): Json {
   try {
-    return mayLoseDigits.test(text) ? JSON.parse(text, digitsAsText) : JSON.parse(text);
+    return parseOwnJson(text);
   } catch {
     return text;
   }
 }
+
+/** The same of an array of numbers or texts: what a double cannot hold is its digits, as in a column of such numbers. */
+export const showArray = (text: string): Json => JSON.parse(text, digitsAsText);
 
 /** A reviver; its third argument is the text of a primitive. */
 function digitsAsText(_name: string, value: unknown, context?: { source?: string }): unknown {
@@ -77,30 +81,40 @@ function digitsAsText(_name: string, value: unknown, context?: { source?: string
   return digits === null || digits === normalDecimal(String(value)) ? value : digits;
 }
 
-function acceptJson(value: unknown): Accepted {
-  const fault = jsonFault(value);
+function acceptJson(column: Column, value: unknown): Accepted {
+  const fault = jsonFault(value, column);
   return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
 }
 
 /** Why a value cannot be kept as JSON on every database; null when it can. */
-function jsonFault(value: unknown): string | null {
+function jsonFault(value: unknown, column: Column): string | null {
   if (value === null || typeof value === "boolean") return null;
   if (typeof value === "string") return textFault(value);
   if (typeof value === "number") return Number.isFinite(value) ? null : "must be a JSON value";
-  if (value instanceof ExactNumber) return "holds a number that cannot be kept exactly";
+  if (value instanceof ExactNumber)
+    return isKept(value, column) ? null : "holds a number that cannot be kept exactly";
   if (typeof value !== "object") return "must be a JSON value";
   if (Array.isArray(value)) {
     for (const item of value) {
-      const fault = jsonFault(item);
+      const fault = jsonFault(item, column);
       if (fault !== null) return fault;
     }
     return null;
   }
   for (const [name, member] of Object.entries(value)) {
-    const fault = textFault(name) ?? jsonFault(member);
+    const fault = textFault(name) ?? jsonFault(member, column);
     if (fault !== null) return fault;
   }
   return null;
+}
+
+/** Where the column has a range, only whole numbers within it keep more digits than a double does. */
+function isKept({ source }: ExactNumber, { range }: Column): boolean {
+  const digits = normalDecimal(source);
+  if (digits === null || range === null) return digits !== null;
+  if (digits.includes(".")) return false;
+  const integer = BigInt(digits);
+  return integer >= range.min && integer <= range.max;
 }
 
 /** A text that is no JSON is taken as it stands; the column decides about it. */

@@ -8,11 +8,19 @@ import { limits } from "./limits.ts";
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+/** ES2026; the types of this version of TypeScript do not have it. */
+const { rawJSON: rawJson } = JSON as { readonly rawJSON?: (text: string) => unknown };
+
 /** A JSON number whose digits a double would change (`9007199254740993`, `0.12345678901234567890`, `1e999`). */
 export class ExactNumber {
   readonly source: string;
   constructor(source: string) {
     this.source = source;
+  }
+
+  /** So that `JSON.stringify` writes the digits as they are; as a text where the runtime cannot. */
+  toJSON(): unknown {
+    return rawJson === undefined ? this.source : rawJson(this.source);
   }
 
   /** So that an operator's own code can read it: `String(value)` is exact, `Number(value)` the nearest double. */
@@ -41,6 +49,10 @@ export function parseJson(text: string): unknown {
   if (isSuspect(text)) inspect(value, 1);
   return value;
 }
+
+/** The value of a JSON text that the database or the service itself wrote. Numbers are numbers or `ExactNumber`s. */
+export const parseOwnJson = (text: string): Json =>
+  mayLoseDigits.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 
 /** Most bodies are shallow and hold no NUL: a look at the text spares them the walk. */
 function isSuspect(text: string): boolean {
@@ -96,4 +108,31 @@ function parts(text: string): { digits: string; exponent: number } | null {
   const digits = all.replace(/(?<!0)0+$/, "");
   const exponent = Number(match[4] ?? 0) - fraction.length + (all.length - digits.length);
   return { digits: digits === "" ? "" : `${match[1]}${digits}`, exponent };
+}
+
+/**
+ * Where a JSON value holds a text, or a member's name, that is not valid Unicode: `lines[0].note`, or `A name in lines[0]`. Null where
+ * every text is valid. `path` is the place of the value itself; empty for a request's body.
+ */
+export function illFormedPlace(value: unknown, path = ""): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : path;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const place = illFormedPlace(item, `${path}[${index}]`);
+      if (place !== null) return place;
+    }
+    return null;
+  }
+  if (!isObject(value) || value instanceof ExactNumber) return null;
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return path === "" ? "A name" : `A name in ${path}`;
+    const place = illFormedPlace(member, memberPath(path, name));
+    if (place !== null) return place;
+  }
+  return null;
+}
+
+function memberPath(path: string, name: string): string {
+  if (!/^\w+$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === "" ? name : `${path}.${name}`;
 }

@@ -44,6 +44,8 @@ export const limits = {
   keySetFreshMs: 600_000,
   keySetPauseMs: 30_000,
   keySetTimeoutMs: 3_000,
+  /** Rate limits: callers that one process keeps count of. */
+  rateCountersMax: 100_000,
   /** Sets of roles whose rights one project keeps worked out. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */
@@ -86,8 +88,10 @@ export const limits = {
   lockNamesMax: 500,
   /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
   lockReserveMs: 1_000,
-  /** Locks that are kept in memory; beyond them nothing gets a lock. */
+  /** Locks of lock/acquire that are kept in memory for a project, and as many of running requests; beyond them nothing gets a lock. */
   lockMemoryMax: 100_000,
+  /** Those of lock/acquire that one caller may hold in a project at the same time. */
+  lockCallerMax: 10_000,
   /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
   lockSettleMs: 3_000,
   /** Characters of an Idempotency-Key. */
@@ -103,6 +107,11 @@ export const limits = {
   idempotencySweepMax: 100,
   /** Characters of what one job is asked to do, as JSON. */
   jobRequestLengthMax: 262_144,
+  /** Jobs of a project that may wait at the same time, and those of one caller among them. */
+  jobsWaitingMax: 1_000,
+  jobsWaitingCallerMax: 200,
+  /** At a limit, a process asks a server of jobs this often which of its own have begun. */
+  jobsWaitingLookMs: 1_000,
   /** Jobs that one process runs at the same time. */
   jobsAtOnce: 2,
   /** Runs of a job that fails for reasons that may pass, the first included. */
@@ -148,6 +157,8 @@ export const limits = {
   bucketCompleteMs: 60_000,
   /** Without a byte for this long, reading from a bucket has failed. */
   bucketIdleMs: 10_000,
+  /** Bytes of an answer of a bucket that is no file: a list of 1,000 long keys fits in. */
+  bucketAnswerBytesMax: 8 * 1024 ** 2,
   /** Tries of one call of a bucket, the first included. */
   bucketTriesMax: 4,
   /** Pause before the second try; it doubles each time. */
@@ -221,6 +232,8 @@ export const limits = {
   importMarkedRowsMax: 1_000,
   /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
   importHandlersMs: 15_000,
+  /** Runs of rows with one outcome that import-status lists of a preview. */
+  importOutcomesMax: 10_000,
   /** Names, of those that stand for keys, that an import keeps in mind. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
@@ -228,9 +241,20 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
+  connectionsMax: 10_000,
+  /** An idle connection is kept for so long: longer than the 60 seconds of many load balancers, which would else use one that has just closed. */
+  keepAliveMs: 65_000,
+  /** Pause between two lines of the log about connections that were refused. */
+  refusedLogMs: 60_000,
   /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
+  unreadBodyMs: 2_000,
+  unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
+  farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,
 } as const;

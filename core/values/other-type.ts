@@ -1,22 +1,26 @@
 /** All types that the service does not know: their values travel as the texts that the database writes and reads. */
 import {
+  type Accepted,
   accepted,
   asItIs,
   isAboveByNature,
+  refused,
   textFormat,
   textOfShown,
   type TypeDefinition,
 } from "./type-definition.ts";
+import type { Column } from "./column.ts";
+import { notations } from "./notations.ts";
 import { acceptText, textOfCell, textOfOther } from "./text-type.ts";
 
 const schema = { type: ["string", "number", "boolean"] } as const;
 
 export const otherType: TypeDefinition = {
-  accept: (column, value) =>
-    typeof value === "boolean" ? accepted(String(value)) : acceptText(column, value),
+  accept: acceptOther,
   // A view may compute numbers, of which no database says the type beforehand.
   shownSchema: () => schema,
-  acceptedSchema: () => schema,
+  acceptedSchema: ({ notation }) =>
+    notation === undefined ? schema : { type: ["string", "number"], ...notations[notation].schema },
   fromShown: textOfShown,
 
   ruleNames: [],
@@ -41,6 +45,7 @@ export const otherType: TypeDefinition = {
   arithmetic: null,
   isJoined: false,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 
@@ -51,3 +56,13 @@ export const otherType: TypeDefinition = {
   takesNewId: false,
   isShownAsGiven: false,
 };
+
+function acceptOther(column: Column, value: unknown): Accepted {
+  const { notation } = column;
+  if (notation === undefined)
+    return typeof value === "boolean" ? accepted(String(value)) : acceptText(column, value);
+  const text = acceptText({ ...column, lengthMax: null, fixedLength: false }, value);
+  if (!text.ok) return text;
+  const fault = notations[notation].fault(column, String(text.value));
+  return fault === null ? text : refused(fault);
+}

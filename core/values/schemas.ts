@@ -30,5 +30,10 @@ export function comparedSchema(column: Column): JsonSchema | null {
   return isCompared ? schemaOf(unlimited(column)) : null;
 }
 
+/** What `=` and `!=` compare the column with: the whole value where it holds others. Without null. */
+export function equalSchema(column: Column): JsonSchema {
+  return columnTypes[column.type].acceptedSchema(unlimited(column));
+}
+
 const nulled = ({ nullable }: Column, schema: JsonSchema): JsonSchema =>
   nullable ? orNull(schema) : schema;

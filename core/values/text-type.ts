@@ -45,6 +45,7 @@ export const textType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

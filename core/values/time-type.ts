@@ -1,9 +1,11 @@
-/** Times of day: `HH:mm:ss`. */
-import { partsOf, readTime, timeText } from "./formats.ts";
+/** Times of day: `HH:mm:ss`, with up to six digits of the second. Those of some columns may be below zero and beyond a day. */
+import type { Column } from "./column.ts";
+import { fractionFault, partsOf, readTime, timeText } from "./formats.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import {
+  type Accepted,
   accepted,
   asItIs,
-  isAboveByNature,
   refused,
   textOfShown,
   trimmedCell,
@@ -11,13 +13,13 @@ import {
 } from "./type-definition.ts";
 
 export const timeType: TypeDefinition = {
-  accept(_column, value) {
-    const time = typeof value === "string" ? readTime(value) : null;
-    return time === null ? refused("must be a time in the form HH:mm:ss") : accepted(time);
-  },
+  accept: acceptTime,
   // Not the format time, which asks for a zone.
-  shownSchema: () => ({ type: "string", pattern: String.raw`^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$` }),
-  acceptedSchema: () => ({ type: "string", pattern: timeText.source, examples: ["08:15:00"] }),
+  shownSchema: (column) => timeSchema(column, String.raw`^${timeOfDay}(\.\d{1,6})?$`),
+  acceptedSchema: (column) => ({
+    ...timeSchema(column, timeText.source),
+    examples: ["08:15:00"],
+  }),
   fromShown: textOfShown,
 
   ruleNames: ["time"],
@@ -32,13 +34,14 @@ export const timeType: TypeDefinition = {
   exportedAs: "text",
 
   isCompared: true,
-  isAbove: isAboveByNature,
+  isAbove: (left, right) => secondsOf(String(left)) > secondsOf(String(right)),
   isSorted: true,
   isGrouped: true,
   hasExtremes: true,
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 
@@ -50,8 +53,45 @@ export const timeType: TypeDefinition = {
   isShownAsGiven: false,
 };
 
-/** `HH:mm:ss`; fraction and zone are cut. MySQL's durations beyond a day are shown as they are. */
+const timeOfDay = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`;
+/** What MySQL calls a time. */
+const duration = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,30}))?)?$/;
+const durationHoursMax = 838;
+
+const timeSchema = ({ isDuration }: Column, pattern: string): JsonSchema => ({
+  type: "string",
+  pattern: isDuration ? duration.source : pattern,
+});
+
+/** `HH:mm:ss` with the digits of its fraction that are not zeros at the end. */
 export function showTime(text: string): string {
-  if (text[2] !== ":") return text;
-  return text.length === 5 ? `${text}:00` : text.slice(0, 8);
+  if (/^\d\d:\d\d$/.test(text)) return `${text}:00`;
+  const point = text.indexOf(".");
+  return point < 0 ? text : text.slice(0, point + 7).replace(/\.?0+$/, "");
+}
+
+function acceptTime({ fractionDigits, isDuration }: Column, value: unknown): Accepted {
+  const time = typeof value === "string" ? (isDuration ? readDuration : readTime)(value) : null;
+  if (time === null) return refused("must be a time in the form HH:mm:ss");
+  const fault = fractionFault(time.split(".")[1] ?? "", fractionDigits);
+  return fault === null ? accepted(time) : refused(fault);
+}
+
+/** Null where the text is none that the server holds. */
+function readDuration(text: string): string | null {
+  const match = duration.exec(text);
+  if (!match) return null;
+  const [, sign, hours = "", minutes, seconds = "00", fraction = ""] = match;
+  if (Number(hours) > durationHoursMax) return null;
+  const digits = fraction.replace(/0+$/, "");
+  const isLast = Number(hours) === durationHoursMax && minutes === "59" && seconds === "59";
+  if (isLast && digits !== "") return null;
+  const shownHours = hours.length === 3 && hours.startsWith("0") ? hours.slice(1) : hours;
+  return `${sign}${shownHours}:${minutes}:${seconds}${digits === "" ? "" : `.${digits}`}`;
+}
+
+function secondsOf(time: string): number {
+  const [hours = "0", minutes = "0", seconds = "0"] = time.replace("-", "").split(":");
+  const total = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return time.startsWith("-") ? -total : total;
 }

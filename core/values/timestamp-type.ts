@@ -1,11 +1,10 @@
-/** Moments, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** Moments, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`, with up to six digits where the milliseconds are not all. */
 import type { Column } from "./column.ts";
-import { readTimestamp, timestampText } from "./formats.ts";
+import { finestIso, fractionFault, readTimestamp, timestampText } from "./formats.ts";
 import {
   type Accepted,
   accepted,
   asItIs,
-  isAboveByNature,
   refused,
   textOfShown,
   trimmedCell,
@@ -38,13 +37,15 @@ export const timestampType: TypeDefinition = {
   exportedAs: "datetime",
 
   isCompared: true,
-  isAbove: isAboveByNature,
+  // Without the Z, a longer fraction is a longer text.
+  isAbove: (left, right) => String(left).slice(0, -1) > String(right).slice(0, -1),
   isSorted: true,
   isGrouped: true,
   hasExtremes: true,
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 
@@ -57,7 +58,7 @@ export const timestampType: TypeDefinition = {
 };
 
 /**
- * ISO 8601 UTC with milliseconds, from `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` or an ISO form; digits after the third are cut.
+ * ISO 8601 UTC with milliseconds, from `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` or an ISO form; digits after the sixth are cut.
  * MySQL's zero date is null, and a text that is no instant of the years 1 to 9999 is shown as it is.
  */
 export function showTimestamp(text: string): string | null {
@@ -73,10 +74,17 @@ export function showTimestamp(text: string): string | null {
     text[16] === ":" &&
     (end === 19 || text[19] === ".")
   ) {
-    const fraction = end === 19 ? "000" : text.slice(20, Math.min(end, 23)).padEnd(3, "0");
+    const fraction = end === 19 ? "000" : shownFraction(text.slice(20, Math.min(end, 26)));
     return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
   }
-  return readTimestamp(text)?.iso ?? text;
+  const instant = readTimestamp(text);
+  return instant === null ? text : finestIso(instant);
+}
+
+/** Three digits, or all up to the last one that is not zero. */
+function shownFraction(digits: string): string {
+  if (digits.length <= 3) return digits.padEnd(3, "0");
+  return digits.slice(0, 3) + digits.slice(3).replace(/0+$/, "");
 }
 
 /** Where the zone of a timestamp begins: behind the seconds and their fraction. */
@@ -90,18 +98,11 @@ function zoneStart(text: string): number {
 function acceptTimestamp(column: Column, value: unknown): Accepted {
   const instant = typeof value === "string" ? readTimestamp(value) : null;
   if (instant === null) return refused("must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ");
-  const digitsMax = Math.min(column.fractionDigits, 3);
-  for (let at = digitsMax; at < instant.fraction.length; at++) {
-    if (instant.fraction[at] === "0") continue;
-    return refused(
-      digitsMax === 0
-        ? "must be a whole second"
-        : `must have at most ${digitsMax} digits of a second's fraction`,
-    );
-  }
+  const fault = fractionFault(instant.fraction, column.fractionDigits);
+  if (fault !== null) return refused(fault);
   const { span } = column;
   // ISO texts of four-digit years sort by time.
   return span !== null && (instant.iso < span.first || instant.iso > span.last)
     ? refused(`must be between ${span.first} and ${span.last}`)
-    : accepted(instant.iso);
+    : accepted(finestIso(instant));
 }

@@ -85,7 +85,7 @@ export interface TypeDefinition {
   /** How files of exports show it; null = each value as what it is. */
   readonly exportedAs: "text" | "number" | "boolean" | "date" | "datetime" | null;
 
-  /** Conditions compare it with values; false = they can only ask whether it is null. */
+  /** Conditions compare it with values in every way; false = as `fromMember` says. */
   readonly isCompared: boolean;
   /** Whether one value, in the form of statements, comes after another. */
   readonly isAbove: (left: Scalar, right: Scalar) => boolean;
@@ -101,6 +101,11 @@ export interface TypeDefinition {
   readonly isJoined: boolean;
   /** Its values have a text: to be searched in, and to be the label of a lookup. */
   readonly hasText: boolean;
+  /**
+   * Where its values hold others: of which value to ask whether it is part of a stored one, from the member that a condition looks for. Such
+   * values are compared as a whole; patterns and searches are refused. Null: they hold none.
+   */
+  readonly fromMember: ((member: unknown) => unknown) | null;
   /** Where values have no text: the words, in lower case, by which a grid's searches find each value; null = they are not found. */
   readonly wordsOf: ReadonlyMap<Scalar, readonly string[]> | null;
   /** An import can find rows by it. */

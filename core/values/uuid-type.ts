@@ -40,6 +40,7 @@ export const uuidType: TypeDefinition = {
   arithmetic: null,
   isJoined: true,
   hasText: true,
+  fromMember: null,
   wordsOf: null,
   findsRows: true,
 

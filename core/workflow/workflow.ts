@@ -10,7 +10,7 @@ import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { HookCall, OutboundRequest, Row } from "../plans/ports.ts";
-import { keyOf, recordPlan, type RecordPlan } from "../records/record.ts";
+import { changePlan, keyOf, type RecordPlan } from "../records/record.ts";
 
 import { equals, sourceOf } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -21,7 +21,7 @@ export interface WorkflowNeeds extends RecordPlan {
 }
 
 export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
-  const plan = recordPlan(entity);
+  const plan = changePlan(entity);
   return plan && entity.workflow && { ...plan, workflow: entity.workflow };
 }
 

@@ -45,6 +45,7 @@ export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnec
   return {
     names: () => reading((connection) => engine.names(connection)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
+    answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes?.(computation) ?? true,
     parameterQuery: (texts, parameter) =>
       reading((connection) =>

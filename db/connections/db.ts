@@ -72,6 +72,7 @@ export function createDb(
   });
   return {
     catalog,
+    faultOf: (cause) => engine.connectFault(cause),
     session,
     ping: () => probe(pools.readers, executor, engine.probe),
     close: () => pools.close(),

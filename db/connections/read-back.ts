@@ -21,13 +21,14 @@ export const keysMax = 1_000;
 
 /** Whether every row brings its key along. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
-  const at = columns.findIndex((column) => column.name === key.name);
+  const at = columns.findIndex((column) => column.name === key?.name);
   return at >= 0 && rows.every((row) => row[at] !== null && row[at] !== undefined);
 }
 
 /** Inserts and gives the stored rows. The rows bring their keys along, or there is one whose key the database tells. */
 export async function insertAndRead(insert: Insert, execute: Execute): Promise<Row[]> {
   const { table, key, columns, rows, returning } = insert;
+  if (key === null) throw new Error(`New rows of ${table.name} cannot be read back without a key`);
   const { insertId } = await execute(insert);
   const at = columns.findIndex((column) => column.name === key.name);
   const keys: Scalar[] = givesKeys(insert) ? rows.map((row) => row[at]!) : [insertId];

@@ -154,3 +154,9 @@ function tlsFault(url: string): AddressFault | null {
       "a server whose certificate is of a public authority, or PostgreSQL behind Hyperdrive",
   };
 }
+
+/** What an engine says of a URL that it cannot read. Without a cause: the parser's error holds the URL, and that the password. */
+export const unreadableUrl = (database: string): Error =>
+  new Error(
+    `The URL of the ${database} database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23`,
+  );

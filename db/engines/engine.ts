@@ -4,7 +4,7 @@
  * `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/column.ts";
-import type { LedgerName } from "../../core/plans/ports.ts";
+import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
@@ -115,6 +115,9 @@ export interface EngineOptions {
   readonly tls?: TlsCertificates;
   /** How a file is read that the URL names; absent: there are none. */
   readonly readFile?: (path: string) => string;
+  /** True: nothing of the database is changed, not even the form in which its file is kept. Absent: it is read and written. */
+  readonly isOnlyLookedAt?: boolean;
+  readonly log?: Log;
   /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
   readonly openTls?: OpenTlsSocket;
 }
@@ -159,6 +162,8 @@ export interface Engine {
   readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
+  /** What an error of `connect` means to the operator. */
+  connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */

@@ -71,8 +71,13 @@ export interface Dialect {
   decode(column: Column): Decode | null;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
-  /** The text, or a value for it, in a form that differs where any character does, whatever the collation. */
-  exactText(text: SQL): SQL;
+  /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */
+  exact(column: Column, term: SQL): SQL;
+  /**
+   * Whether the JSON value or array of the column holds the other one: an element of an array is it, or an object that has its members. Of
+   * an array, `value` has the one element. `value` is the placeholder as `param` printed it.
+   */
+  holds(column: Column, name: SQL, value: SQL): SQL;
   /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */

@@ -47,6 +47,8 @@ export interface Emitter {
   returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */
   like(column: Column, pattern: string, options: LikeOptions): void;
+  /** Whether the column's value holds this one. */
+  holds(column: Column, value: Scalar): void;
   /** A term of an ORDER BY. */
   sort(column: Column, direction: "asc" | "desc"): void;
   /** The value of an output in a group of rows. `column`: that of the output, which is not null. */

@@ -113,6 +113,11 @@ class KeyEmitter implements Emitter, Shape {
     this.keep(null, pattern);
   }
 
+  holds(column: Column, value: Scalar): void {
+    this.key += `m${idOf(column)}`;
+    this.keep(column, value);
+  }
+
   sort(column: Column, direction: "asc" | "desc"): void {
     this.key += idOf(column);
     if (direction === "desc") this.key += "-";

@@ -97,11 +97,11 @@ export class TextEmitter implements Emitter {
   }
 
   exactText(column: Column): void {
-    this.pieces.push(this.dialect.exactText(this.nameOf(column)));
+    this.pieces.push(this.dialect.exact(column, this.nameOf(column)));
   }
 
   exactValue(column: Column): void {
-    this.pieces.push(this.dialect.exactText(this.valueFor(column)));
+    this.pieces.push(this.dialect.exact(column, this.valueFor(column)));
   }
 
   value(column: Column): void {
@@ -136,6 +136,10 @@ export class TextEmitter implements Emitter {
       ascii: isAscii(pattern),
     });
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
+  }
+
+  holds(column: Column): void {
+    this.pieces.push(this.dialect.holds(column, this.nameOf(column), this.valueFor(column)));
   }
 
   sort(column: Column, direction: "asc" | "desc"): void {
@@ -216,7 +220,8 @@ export class TextEmitter implements Emitter {
   }
 
   private nameOf(column: Column): SQL {
-    const { parts, markOf } = column;
+    const { parts, markOf, exactOf } = column;
+    if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
     if (markOf !== undefined) this.relyOn(markOf);
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
     if (parts === undefined)

@@ -31,6 +31,8 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       return to.compared(condition.column, condition.high);
     case "like":
       return to.like(condition.column, wholePattern(condition.pattern), condition);
+    case "member":
+      return to.holds(condition.column, condition.value);
     case "contains":
       return to.like(condition.column, literalPattern(condition.text), containing);
   }

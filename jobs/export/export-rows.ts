@@ -37,6 +37,7 @@ export async function exportRows(
   const table = createTable(format, {
     sheetName: entity.name,
     columns: columnsOf(plan, format),
+    formulas: plan.csvFormulas,
   });
   const rows = await session.longSnapshot(async (snapshot) => {
     const total = await snapshot.count({ kind: "count", source, where });

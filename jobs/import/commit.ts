@@ -125,7 +125,7 @@ async function storeBatches(
 ): Promise<Counts> {
   const { caller, scope, entity, newId, now, log } = context;
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, scope, lock: true });
+  const judge = createJudge({ entity, plan, columns, newId, scope, lock: true, foresees: false });
   const { job, signal } = run;
   const about = { caller, scope, entity, plan, columns };
   const options = { ...about, newId, now, log, jobId: job.id, signal };

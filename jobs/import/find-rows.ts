@@ -30,6 +30,14 @@ const keysMax = { single: 1_000, several: 200 };
 export const keyText = (key: Key): string =>
   JSON.stringify(key.map((value) => (typeof value === "bigint" ? String(value) : value)));
 
+/** As `keyText`, where texts that differ in case alone are equal in the columns. */
+export const foldedText = (key: Key, columns: readonly Column[]): string =>
+  keyText(
+    key.map((value, at) =>
+      typeof value === "string" && columns[at]?.ignoresCase === true ? value.toLowerCase() : value,
+    ),
+  );
+
 /** By `keyText`: the rows of each key that has some. */
 export async function findRows(
   queries: Queries,

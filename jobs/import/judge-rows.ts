@@ -1,13 +1,14 @@
 /**
  * Decides what is to become of each row of a file: a new record, a change of one that is there, nothing, or an error. Preview and commit
- * ask the same judge, so what the one says the other does.
+ * ask the same judge, so what the one says the other does. The preview also looks up what the database would refuse.
  */
 import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Row } from "../../core/plans/ports.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { findRows, type Key, keyText, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, type Key, keyText, scalarOf } from "./find-rows.ts";
+import { createForesight } from "./foresee.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
 import { addMessage, type Case, createCaseReader } from "./row-case.ts";
@@ -23,6 +24,8 @@ import {
 export interface JudgeOptions extends VerdictOptions {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;
+  /** True: what the database would refuse is looked up before; else the database says so. */
+  readonly foresees: boolean;
 }
 
 /** Gives the verdicts in the order of the rows. The batches of one file come in their order: what stood in the ones before counts. */
@@ -33,11 +36,13 @@ export function createJudge(options: JudgeOptions): Judge {
   const names = createNames();
   const read = createCaseReader(options, names);
   const judging = { ...options, seen: new Map() satisfies SeenKeys };
+  const foresee = options.foresees ? createForesight(options) : null;
   return async (queries, rows) => {
     await learnNames(names, queries, { rows, columns: options.columns });
     const cases = rows.map(read);
     const recordsOf = await findRecords(queries, cases, options);
-    return cases.map((one) => verdictOf(one, recordsOf(one), judging));
+    const verdicts = cases.map((one) => verdictOf(one, recordsOf(one), judging));
+    return foresee === null ? verdicts : foresee(queries, cases, verdicts);
   };
 }
 
@@ -108,7 +113,8 @@ function verdictOf(
     return false;
   }
 
-  if (one.key === null || !isFirst(keyText(one.key))) return invalidRow(one, options);
+  const text = one.key && foldedText(one.key, [...plan.upsertKeys.values()]);
+  if (text === null || !isFirst(text)) return invalidRow(one, options);
   if (areForeign) {
     addMessage(one, firstKey, "is taken already");
     return invalidRow(one, options);

@@ -11,21 +11,22 @@ import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
 import type { FileRow } from "./row-batches.ts";
 import { textsOf } from "./row-fault.ts";
+import type { Verdict } from "./row-verdict.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
 /** What a completed preview says of itself. */
 export interface PreviewResult {
   readonly state: "preview_ok" | "preview_error";
   readonly summary: Summary;
-  /** JSON for import-status: `{errors, summary}`. */
+  /** JSON for import-status: `{errors, summary, outcomes}`; without errors where there are none. */
   readonly errors: string;
   /** The workbook for import-errors. */
   readonly rejected: string;
   readonly [name: string]: Json;
 }
 
-/** Rows; together they are all of them. */
-type Summary = { valid: number; invalid: number; skip: number };
+/** Rows: valid, invalid and skip are all of them, insert and update the valid ones. */
+type Summary = { valid: number; invalid: number; skip: number; insert: number; update: number };
 
 /** Rejects with `invalidFile` and `notFound`. */
 export function previewImport(run: Run, context: JobContext): Promise<PreviewResult> {
@@ -35,12 +36,18 @@ export function previewImport(run: Run, context: JobContext): Promise<PreviewRes
     const rejected = openRejectedRows({ files, key: `${key}.xlsx` }, { context, uploaded });
     try {
       const list = createErrorList(uploaded.headings);
-      const summary = await judgeAll(run, context, { uploaded, rejected, list });
+      const outcomes = createOutcomes();
+      const summary = await judgeAll(run, context, { uploaded, rejected, list, outcomes });
       await rejected.finish(session);
-      const text = JSON.stringify({ errors: list.errors, summary });
+      const isGood = summary.invalid === 0;
+      const text = JSON.stringify({
+        ...(!isGood && { errors: list.errors }),
+        summary,
+        outcomes: outcomes.runs,
+      });
       await files.write(`${key}.json`, [new TextEncoder().encode(text)]);
       return {
-        state: summary.invalid === 0 ? "preview_ok" : "preview_error",
+        state: isGood ? "preview_ok" : "preview_error",
         summary,
         errors: `${key}.json`,
         rejected: `${key}.xlsx`,
@@ -56,16 +63,25 @@ interface Judging {
   readonly uploaded: UploadedRows;
   readonly rejected: RejectedRows;
   readonly list: ReturnType<typeof createErrorList>;
+  readonly outcomes: ReturnType<typeof createOutcomes>;
 }
+
+/** What a row is to become. */
+const outcomeOf = {
+  new: "insert",
+  change: "update",
+  skip: "skip",
+  invalid: "invalid",
+} as const satisfies Record<Verdict["kind"], keyof Summary>;
 
 async function judgeAll(
   run: Run,
   { entity, session, newId, scope }: JobContext,
-  { uploaded, rejected, list }: Judging,
+  { uploaded, rejected, list, outcomes }: Judging,
 ): Promise<Summary> {
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, scope, lock: false });
-  const summary: Summary = { valid: 0, invalid: 0, skip: 0 };
+  const judge = createJudge({ entity, plan, columns, newId, scope, lock: false, foresees: true });
+  const summary: Summary = { valid: 0, invalid: 0, skip: 0, insert: 0, update: 0 };
   let processed = 0;
   run.progress(0, totalRows);
   for await (const rows of uploaded.batches()) {
@@ -74,19 +90,35 @@ async function judgeAll(
     const faulty: RejectedRow[] = [];
     for (const [at, verdict] of verdicts.entries()) {
       const row = rows[at]!;
-      if (verdict.kind === "skip") summary.skip += 1;
-      else if (verdict.kind !== "invalid") summary.valid += 1;
-      else {
-        summary.invalid += 1;
-        list.add(row, textsOf(verdict.faults));
-        faulty.push({ values: row.values, faults: verdict.faults });
-      }
+      const outcome = outcomeOf[verdict.kind];
+      summary[outcome] += 1;
+      outcomes.add(row.rowIndex, outcome);
+      if (verdict.kind !== "invalid") continue;
+      list.add(row, textsOf(verdict.faults));
+      faulty.push({ values: row.values, faults: verdict.faults });
     }
     await rejected.add(faulty);
     processed += rows.length;
     run.progress(processed, totalRows);
   }
+  summary.valid = summary.insert + summary.update;
   return summary;
+}
+
+/** What becomes of every row, as runs of rows that share it; empty rows between two do not end a run. */
+function createOutcomes() {
+  const runs: { from: number; to: number; outcome: string }[] = [];
+  let isFull = false;
+  return {
+    runs,
+    add(rowIndex: number, outcome: string): void {
+      const last = runs.at(-1);
+      isFull ||= last?.outcome !== outcome && runs.length >= limits.importOutcomesMax;
+      if (isFull) return;
+      if (last?.outcome === outcome) last.to = rowIndex;
+      else runs.push({ from: rowIndex, to: rowIndex, outcome });
+    },
+  };
 }
 
 /** The first errors, as import-status shows them. */

@@ -2,8 +2,9 @@
  * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel reads another
  * encoding. Dates follow their pattern and booleans their labels; numbers are plain digits, so that every program reads them.
  *
- * A spreadsheet runs a text that begins with `=`, `+`, `-` or `@` as a formula. Such a text gets an apostrophe in front, except where
- * it is a number. That changes the text, which is why xlsx, where texts are safe as they are, is the better way to a spreadsheet.
+ * A spreadsheet runs a text that begins with `=`, `@`, a tab or CR, or with a sign before more than a number, as a formula. Unless
+ * `formulas` says to keep it, such a text gets an apostrophe in front. That changes the text, which is why xlsx, where texts are safe as
+ * they are, is the better way to a spreadsheet.
  */
 import type { Json } from "../../core/values/json.ts";
 import { labelOf, patternOf } from "./cell-xml.ts";
@@ -16,8 +17,10 @@ import {
 } from "./table-column.ts";
 
 /** A writer of one csv file. */
-export function createCsv({ columns }: TableOptions): TableWriter {
-  const fields = columns.map(({ format }) => fieldWriter(format));
+export function createCsv({ columns, formulas = "escape" }: TableOptions): TableWriter {
+  const safe = formulas === "escape" ? escaped : asWritten;
+  const quoted = (text: string): string => inQuotes(safe(text.toWellFormed()));
+  const fields = columns.map(({ format }) => fieldWriter(format, quoted));
   return {
     textsCut: 0,
     async *write(batches) {
@@ -34,10 +37,14 @@ export function createCsv({ columns }: TableOptions): TableWriter {
   };
 }
 
-function fieldWriter(format: ColumnFormat | undefined): (value: Json) => string {
+function fieldWriter(
+  format: ColumnFormat | undefined,
+  quoted: (text: string) => string,
+): (value: Json) => string {
+  // JSON and numbers begin with no sign of a formula but the minus of a number.
   const asItIs = (value: Json): string => {
     if (value === null) return "";
-    return typeof value === "string" ? quoted(value) : quotedJson(value);
+    return typeof value === "string" ? quoted(value) : inQuotes(cellText(value));
   };
   switch (format?.type) {
     case "boolean":
@@ -57,18 +64,12 @@ function fieldWriter(format: ColumnFormat | undefined): (value: Json) => string 
   }
 }
 
-const isFormula = /^[=+\-@\t\r]/;
-const isNumber = /^-?\d+(?:\.\d+)?$/;
+/** A sign before digits, blanks and what stands among those in numbers, dates and telephone numbers is no formula. */
+const isFormula = /^(?:[=@\t\r]|[+-](?![\d ()./,:-]*$))/;
 const needsQuotes = /[",\r\n]|^\s|\s$/;
 
-function quoted(text: string): string {
-  const whole = text.toWellFormed();
-  const safe = isFormula.test(whole) && !isNumber.test(whole) ? `'${whole}` : whole;
-  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
+const escaped = (text: string): string => (isFormula.test(text) ? `'${text}` : text);
+const asWritten = (text: string): string => text;
 
-/** JSON and numbers begin with no sign of a formula but the minus of a number. */
-function quotedJson(value: Exclude<Json, null>): string {
-  const text = cellText(value);
-  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const inQuotes = (text: string): string =>
+  needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

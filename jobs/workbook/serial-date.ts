@@ -26,7 +26,7 @@ const days1904 = 1_462;
  * for days that programs do not agree on: before 1 March 1900.
  */
 export function serialOf(text: string): number | null {
-  if (text.length <= 8) {
+  if (text[2] === ":") {
     const time = readTime(text);
     return time === null ? null : Date.parse(`1970-01-01T${time}Z`) / dayMs;
   }

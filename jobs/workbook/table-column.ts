@@ -38,6 +38,8 @@ export interface TableOptions {
   readonly columns: readonly TableColumn[];
   /** Rows of one sheet, its heading not counted; more go on in further sheets. Default and maximum: what Excel can show. */
   readonly rowsPerSheetMax?: number | undefined;
+  /** Of csv: whether texts that a spreadsheet would run get an apostrophe in front. Absent: they do. */
+  readonly formulas?: "escape" | "keep" | undefined;
 }
 
 /** Writes one table. */

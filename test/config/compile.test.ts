@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { singleStatement } from "../../core/query/query-text.ts";
 import type { Entity } from "../../core/plans/entity.ts";
+import type { Column } from "../../core/values/column.ts";
 import { entityOf, filesOf, load, tables } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };
@@ -9,6 +10,8 @@ const base = { action: crud, tableName: "products" };
 const names = (columns: ReadonlyMap<string, unknown> | undefined): string[] => [
   ...(columns?.keys() ?? []),
 ];
+const keyOf = (plan: { readonly key: readonly Column[] } | null): string[] | undefined =>
+  plan?.key.map(({ name }) => name);
 
 describe("reading", () => {
   test.each([
@@ -69,20 +72,20 @@ describe("reading", () => {
       hiddenFields: ["price"],
     });
     expect(names(entity.read!.columns)).toEqual(["product_id", "sku", "name", "category_name"]);
-    expect(entity.read!.key!.name).toBe("product_id");
+    expect(keyOf(entity.read)).toEqual(["product_id"]);
     expect(entity.write!.readBack).toBe(true);
   });
 
   test("a view without the key is told", async () => {
     const { entity, notices } = await entityOf({
       ...base,
-      primaryKey: "weight",
+      tableName: "receipts",
       viewName: "product_view",
     });
-    expect(entity.read!.key).toBeNull();
+    expect(keyOf(entity.read)).toEqual([]);
     expect(entity.write!.readBack).toBe(false);
     expect(notices).toContain(
-      "shop/items: what the endpoint reads lacks the key weight: written records are answered as the table has them",
+      "shop/items: what the endpoint reads lacks the key receipt_id: written records are answered as the table has them",
     );
   });
 
@@ -94,7 +97,7 @@ describe("reading", () => {
   test("a hidden key still orders the rows", async () => {
     const { entity } = await entityOf({ ...base, hiddenFields: ["product_id"] });
     expect(entity.read!.columns.has("product_id")).toBe(false);
-    expect(entity.read!.key!.name).toBe("product_id");
+    expect(keyOf(entity.read)).toEqual(["product_id"]);
   });
 
   test("a table with a key of two columns can be read", async () => {
@@ -102,7 +105,7 @@ describe("reading", () => {
       action: { read: true, first: true },
       tableName: "members",
     });
-    expect(entity.read!.key).toBeNull();
+    expect(keyOf(entity.read)).toEqual(["group_id", "user_id"]);
     expect(entity.write).toBeNull();
   });
 
@@ -138,7 +141,7 @@ describe("the grid", () => {
       { "query/grid.sql": "select 2; -- all\n" },
     );
     expect(entity.grid!.source).toMatchObject(source);
-    expect(entity.grid!.key!.name).toBe("product_id");
+    expect(keyOf(entity.grid)).toEqual(["product_id"]);
   });
 
   test("a table's grid has the fields, the key and the audit columns, and no hidden one", async () => {
@@ -181,14 +184,9 @@ describe("the key", () => {
     ["is the configured one", { ...base, primaryKey: "sku" }, "sku"],
     ["is the database's", base, "product_id"],
     [
-      "is the first field where the database has none",
-      { action: crud, tableName: "journal", fieldName: ["note", "entry"] },
-      "note",
-    ],
-    [
-      "is the first column where nothing else is said",
-      { action: crud, tableName: "journal" },
-      "entry",
+      "is the first field where that is unique and never null",
+      { action: crud, tableName: "coupons", fieldName: ["code", "note"] },
+      "code",
     ],
   ])("%s", async (_, payload, key) => {
     const { entity } = await entityOf(payload);
@@ -196,11 +194,21 @@ describe("the key", () => {
   });
 
   test.each([
-    ["sku", 1],
-    ["product_id", 0],
-  ])("%s is told of when the database does not keep it unique", async (primaryKey, count) => {
-    const { notices } = await entityOf({ ...base, primaryKey });
-    expect(notices.filter((notice) => notice.includes("unique"))).toHaveLength(count);
+    ["the first column may be null", { tableName: "coupons" }],
+    ["the first field is not unique", { tableName: "coupons", fieldName: ["note", "code"] }],
+  ])("is none where %s", async (_, payload) => {
+    const { entity } = await entityOf({ ...payload, action: { read: true, create: true } });
+    expect({ lists: keyOf(entity.read), write: entity.write }).toEqual({ lists: [], write: null });
+    expect(entity.insert!.key).toBeNull();
+  });
+
+  test("that is named for reading does not end lists where the database does not keep it unique", async () => {
+    const { entity } = await entityOf({
+      tableName: "products",
+      primaryKey: "name",
+      action: { read: true },
+    });
+    expect(keyOf(entity.read)).toEqual(["product_id"]);
   });
 });
 

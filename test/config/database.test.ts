@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { databaseReach } from "../../app/start/database-reach.ts";
 import { readProjects } from "../../app/start/read-projects.ts";
-import { projectRisks } from "../../core/config/risks.ts";
+import { databaseRisks } from "../../core/config/risks.ts";
 import { databaseFaults } from "../../db/open.ts";
 
 const settings = { preparedStatements: true };
@@ -80,7 +80,7 @@ describe("the way to the database", () => {
     const files = new Map([["shop/project.json", JSON.stringify(project)]]);
     const { projects } = readProjects({ files, env: {} }, databaseFaults);
     return projects.flatMap((config) =>
-      projectRisks(config, databaseReach(config)).map(({ message }) => message),
+      databaseRisks(config, databaseReach(config)).map(({ message }) => message),
     );
   };
   const warning = (host: string): string =>

@@ -118,6 +118,12 @@ const shapes: readonly Case[] = [
   ],
   ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
   ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
+  [
+    "actions as the keys of access",
+    { ...base, access: { read: ["admin"] } },
+    "access",
+    'roles as the keys: {"admin":["read"]}',
+  ],
   ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
   [
     "components as a list",
@@ -125,6 +131,75 @@ const shapes: readonly Case[] = [
     "components",
     "onBeforeInsert",
   ],
+  [
+    "components as a list, in their own form",
+    {
+      ...base,
+      components: [
+        {
+          properties: {
+            filename: "components/plants.js",
+            methods: [
+              { name: "checkLabel", events: "onBeforeInsert", params: [{ value: "{user_id}" }] },
+              { name: "tellDepot", events: ["onAfterInsert", "onAfterUpdate"] },
+            ],
+          },
+        },
+      ],
+    },
+    "components",
+    '{"onBeforeInsert":["components/plants.js#checkLabel"],"onAfterInsert":["components/plants.js#tellDepot"],"onAfterUpdate":["components/plants.js#tellDepot"]}',
+  ],
+  [
+    "components of details",
+    { ...receipts, masterDetail: { ...receipts.masterDetail, components: [] } },
+    "masterDetail.components",
+    "components at the top of the file",
+  ],
+  [
+    "kafka of details",
+    {
+      ...receipts,
+      masterDetail: { ...receipts.masterDetail, detailConfig: { kafka: { topic: "x" } } },
+    },
+    "masterDetail.detailConfig.kafka",
+    "no kafka",
+  ],
+  ["a file of processors alone", { processor: [{ name: "x" }] }, "processor", "no processor"],
+  [
+    "a date format of details",
+    {
+      ...receipts,
+      masterDetail: {
+        ...receipts.masterDetail,
+        detailConfig: {
+          fieldValidation: [{ name: "note", type: "date", constraints: { format: "dd/MM" } }],
+        },
+      },
+    },
+    "masterDetail.detailConfig.fieldValidation[0].constraints.format",
+    '"dd/MM"',
+    "dates are ISO 8601",
+  ],
+  [
+    "a mark of the key that is no boolean",
+    { ...base, fieldValidation: [{ name: "name", constraints: { primaryKey: "yes" } }] },
+    "fieldValidation[0].constraints.primaryKey",
+    "an unknown property",
+  ],
+  ...(
+    [
+      ["of another type", { type: "avg", source: "items.qty" }],
+      ["that counts a column", { type: "count", source: "items.qty" }],
+      ["that sums the length", { type: "sum", source: "items.length" }],
+      ["without items", { type: "sum", source: "qty" }],
+    ] as const
+  ).map(([what, total]): Case => [
+    `a header calculation by source ${what}`,
+    { ...receipts, headerCalculations: { total } },
+    "headerCalculations.total",
+    '{"type": "sum", "source": "items.<column>"}',
+  ]),
   [
     "a header calculation that has no counterpart",
     { ...receipts, headerCalculations: { total: "items.reduce()" } },
@@ -626,6 +701,37 @@ const plans: readonly Case[] = [
     "delete",
   ],
   [
+    "a named key that is not unique",
+    { action: { update: true, create: true }, tableName: "products", primaryKey: "name" },
+    "primaryKey",
+    "name, which the database does not keep unique",
+    "create, update: unique and NOT NULL",
+  ],
+  [
+    "a named key that may be null",
+    { action: { create: true }, tableName: "coupons", primaryKey: "alias" },
+    "primaryKey",
+    "alias, which may be null",
+    "create: unique and NOT NULL",
+  ],
+  [
+    "writing to a table without a key",
+    {
+      action: { read: true, create: true, update: true, delete: true, import: true },
+      tableName: "coupons",
+    },
+    "tableName",
+    "the table coupons, which has no key",
+    "for update, delete",
+  ],
+  [
+    "locks on a table without a key",
+    { action: { read: true, lock: true }, tableName: "coupons" },
+    "tableName",
+    "which has no key",
+    "for lock",
+  ],
+  [
     "half of a composite key",
     { action: { update: true }, tableName: "members", primaryKey: "user_id" },
     "primaryKey",
@@ -941,6 +1047,15 @@ describe("project.json is refused for", () => {
       "decimals",
       "one of number, string",
     ],
+    ...["https://shop.example/", "shop.example", "HTTPS://shop.example", "null", "file://"].map(
+      (origin) =>
+        [
+          `an origin that no browser sends: ${origin}`,
+          { ...projectFile, cors: { origins: [origin] } },
+          "cors.origins[0]",
+          "an origin as browsers send it",
+        ] as const,
+    ),
     ["origins as a text", { ...projectFile, cors: { origins: "*" } }, "cors.origins", "a list"],
     [
       "a token's secret beside published keys",
@@ -969,10 +1084,34 @@ describe("project.json is refused for", () => {
       "ids of their own",
     ],
     [
-      "a rate limit",
+      "an unknown word of the rate limit",
       { ...projectFile, rateLimit: { perMinute: 60 } },
+      "rateLimit.perMinute",
+      "one of windowSeconds, max, actions",
+    ],
+    [
+      "a rate limit of an unknown action",
+      { ...projectFile, rateLimit: { actions: { exprt: 10 } } },
+      "rateLimit.actions.exprt",
+      'did you mean "export"',
+    ],
+    [
+      "a rate limit of none",
+      { ...projectFile, rateLimit: { max: 0 } },
+      "rateLimit.max",
+      "at least 1",
+    ],
+    [
+      "a rate limit that limits nothing",
+      { ...projectFile, rateLimit: { windowSeconds: 10 } },
       "rateLimit",
-      "not available in this version",
+      "max, or a limit in actions",
+    ],
+    [
+      "an offset below nothing",
+      { ...projectFile, limits: { maxOffset: -1 } },
+      "limits.maxOffset",
+      "at least 0",
     ],
     [
       "an unknown strategy of locking",
@@ -1055,7 +1194,7 @@ describe("text that is not JSON is refused with line and column:", () => {
 test("faults of all files come at once, by file and place, whatever step finds them", async () => {
   const { faults } = await load(
     filesOf({
-      "project.json": { database: { url: "x:" }, rateLimit: { perMinute: 1 } },
+      "project.json": { database: { url: "x:" } },
       "b.json": { ...base, fieldName: ["skuu", "sku"], hiddenFields: ["nam"] },
       "a.json": { action: { raed: true }, tableName: 5 },
       "c.json": "{",
@@ -1067,7 +1206,6 @@ test("faults of all files come at once, by file and place, whatever step finds t
     "shop/b.json fieldName[0]",
     "shop/b.json hiddenFields[0]",
     "shop/c.json $",
-    "shop/project.json rateLimit",
   ]);
 });
 

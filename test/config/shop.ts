@@ -36,7 +36,7 @@ const audit: readonly Column[] = [
 
 const products: readonly Column[] = [
   column("uuid", { name: "product_id", nullable: false }),
-  text("sku"),
+  text("sku", { nullable: false }),
   text("name"),
   column("decimal", { name: "price", precision: 12, scale: 2 }),
   column("decimal", { name: "weight" }),
@@ -49,7 +49,12 @@ const products: readonly Column[] = [
 ];
 
 export const tables: readonly Table[] = [
-  table("products", products),
+  table("products", products, {
+    unique: [
+      { name: "products_pkey", columns: ["product_id"] },
+      { name: "products_sku", columns: ["sku"] },
+    ],
+  }),
   table("product_view", [...products.slice(0, 4), text("category_name")], {
     kind: "view",
     primaryKey: [],
@@ -77,10 +82,20 @@ export const tables: readonly Table[] = [
     },
   ),
   table("journal", [text("entry"), text("note")], {
-    primaryKey: [],
-    unique: [],
     transactional: false,
   }),
+  table(
+    "coupons",
+    [text("alias"), text("code", { nullable: false }), text("note", { nullable: false })],
+    {
+      primaryKey: [],
+      unique: [
+        { name: "coupons_alias", columns: ["alias"] },
+        { name: "coupons_code", columns: ["code"] },
+        { name: "coupons_both", columns: ["note", "code"] },
+      ],
+    },
+  ),
   // As an engine with loosely typed storage reports it.
   table("loose", [
     column("integer", { name: "id" }),
@@ -98,6 +113,7 @@ export const catalog: Catalog = {
   names: async () => tables.map(({ name }) => name),
   // A formula that names `largest` is too long for this database.
   computes: ({ formula }) => !formula.names.includes("largest"),
+  answersStoredRows: true,
   parameterQuery: (texts) => catalog.query(texts.join("null")),
   async query(sql) {
     if (sql.includes("refused")) throw new Error('relation "refused" does not exist');
@@ -131,6 +147,8 @@ export async function load(
     entities: new Map(compiled.flatMap(({ entities }) => [...entities])),
     faults: sortFaults([...faults, ...compiled.flatMap((one) => one.faults)]),
     notices: compiled.flatMap(({ notices }) => notices),
+    risks: compiled.flatMap(({ risks }) => risks),
+    remarks: compiled.flatMap(({ remarks }) => remarks),
   };
 }
 

@@ -87,6 +87,66 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
     { fieldValidation: [{ name: "sku", primaryKey: true, autoGenerate: true, constraints: {} }] },
   ],
   [
+    "a key and its generation inside of constraints",
+    {
+      fieldValidation: [
+        { name: "sku", constraints: { primaryKey: true, autoGenerate: false, required: true } },
+        { name: "name", primaryKey: true, constraints: { primaryKey: true } },
+      ],
+    },
+    {
+      fieldValidation: [
+        { name: "sku", constraints: { required: true } },
+        { name: "name", primaryKey: true, constraints: {} },
+      ],
+    },
+  ],
+  [
+    "formats of dates in rules",
+    {
+      fieldValidation: [
+        { name: "due", type: "date", constraints: { required: true, format: "dd/MM/yyyy" } },
+        { name: "kept", type: "datetime", constraints: { format: "dd/MM/yyyy HH:mm" } },
+        { name: "mail", type: "string", constraints: { format: "email" } },
+      ],
+      dateTimeFields: { kept: { type: "timestamp", format: "dd/MM/yyyy HH:mm:ss" } },
+    },
+    {
+      fieldValidation: [
+        { name: "due", type: "date", constraints: { required: true } },
+        { name: "kept", type: "datetime", constraints: {} },
+        { name: "mail", type: "string", constraints: { format: "email" } },
+      ],
+      dateTimeFields: {
+        kept: { type: "timestamp", format: "dd/MM/yyyy HH:mm:ss" },
+        due: { type: "date", format: "dd/MM/yyyy" },
+      },
+    },
+  ],
+  [
+    "dates as a list",
+    { dateTimeFields: ["due", "kept"] },
+    { dateTimeFields: { due: { format: "dd/MM/yyyy" }, kept: { format: "dd/MM/yyyy" } } },
+  ],
+  [
+    "column formats that say nothing more than the type",
+    {
+      columnFormats: {
+        sold: { type: "boolean" },
+        note: { type: "text" },
+        price: { type: "number", format: "0.0" },
+      },
+    },
+    { columnFormats: { price: { type: "number", format: "0.0" } } },
+  ],
+  [
+    "a search over all columns beside some",
+    { datatablesWhere: ["sku", "all"] },
+    { datatablesWhere: ["sku"] },
+  ],
+  ["a search over all columns alone", { datatablesWhere: ["all"] }, {}],
+  ["audit columns: null", { auditColumns: null }, { auditColumns: false }],
+  [
     "a flat scope",
     { defaultScope: { is_active: true, deleted_at: null } },
     {
@@ -215,6 +275,29 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
     },
   ],
   [
+    "header calculations by type and source",
+    {
+      masterDetail: {
+        ...details,
+        headerCalculations: {
+          items: { type: "count", source: "items.length", description: "x" },
+          qty: { type: "sum", source: "items.qty" },
+        },
+      },
+    },
+    {
+      masterDetail: details,
+      calculation: { header: { items: "COUNT(*)", qty: "SUM(qty)" } },
+    },
+  ],
+  [
+    "the type and the timeout of a hook",
+    { workflow: { hooks: { done: { onAfter: [{ ...hook, type: "api", timeout: 5_000 }] } } } },
+    {
+      workflow: { hooks: { done: { onAfter: [{ ...hook, name: "hook1", timeoutMs: 5_000 }] } } },
+    },
+  ],
+  [
     "hooks without a name",
     {
       workflow: {
@@ -276,6 +359,10 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
       $comment: "x",
       uniqueConstraints: [["sku"]],
       transactionMode: "x",
+      softDeleteFkChecks: [],
+      softDeleteFkParents: [],
+      softDeleteFkChildren: [],
+      softDeleteCascadeTree: {},
     },
     {},
   ],

@@ -237,6 +237,16 @@ describe("reasons", () => {
       status: 400,
     },
     {
+      name: "adjust refuses half of a surrogate pair in a reason",
+      body: { adjustments: [by("stock", 1, { reason: "half \ud83d" })] },
+      status: 400,
+    },
+    {
+      name: "adjust refuses half of a surrogate pair in a common reason",
+      body: { adjustments: [by("stock", 1)], reason: "\udc00" },
+      status: 400,
+    },
+    {
       name: "adjust refuses a null reason",
       body: { adjustments: [by("stock", 1, { reason: null })] },
       status: 400,

@@ -258,6 +258,30 @@ describe("what is refused", () => {
       body: { id: "o1", status: "posted", updated_by: {} },
       ...invalid,
     },
+    ...(
+      [
+        ["a member for hooks", { extra: { list: ["ok", "\udc00"] } }, "extra.list[1]"],
+        ["a member's name", { extra: { "\ud83d": 1 } }, "A name in extra"],
+      ] as const
+    ).map(([where, more, place]) => ({
+      name: `change-status refuses half of a surrogate pair in ${where}`,
+      body: { id: "o1", status: "posted", ...more },
+      ...invalid,
+      message: `${place} must be well formed Unicode`,
+    })),
+    {
+      name: "change-status refuses half of a surrogate pair in options",
+      body: { data: { id: "o1", status: "posted" }, options: { "a b": "\udfff" } },
+      ...invalid,
+      message: 'options["a b"] must be well formed Unicode',
+    },
+    ...["remarks", "updated_by"].map((name) => ({
+      name: `change-status refuses half of a surrogate pair in ${name}, on its field`,
+      body: { id: "o1", status: "posted", [name]: "half \ud83d" },
+      status: 400,
+      error: "Validation failed",
+      errors: { [name]: ["must be well formed Unicode"] },
+    })),
     {
       name: "change-status refuses a status that the column cannot hold",
       body: { id: "o1", status: "x".repeat(13) },

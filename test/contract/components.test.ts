@@ -77,6 +77,21 @@ describe.each(actions)("$action", ({ action, before, after, body, status }) => {
     expect(answer.body.message).toMatch(/^parts data successfully/);
   });
 
+  test("calls no handler for half of a surrogate pair in a member that no column holds", async () => {
+    const seen: string[] = [];
+    on[before] = ({ event }) => void seen.push(event);
+    const held = await stored();
+    const data = { ...body(), hint: { text: "half \ud83d" } };
+    const message = "hint.text must be well formed Unicode";
+    const answers = [
+      await post("parts", action, data),
+      await post("parts", action, { data: body(), options: { hint: data.hint } }),
+    ];
+    check(answers[0]!, { status: 400, error: "Invalid payload", message });
+    check(answers[1]!, { status: 400, error: "Invalid payload", message: `options.${message}` });
+    expect([seen, await stored()]).toEqual([[], held]);
+  });
+
   test("tells its handlers project, endpoint, options and that nobody is known", async () => {
     const seen: HookContext[] = [];
     for (const event of [before, after]) on[event] = (context) => void seen.push(context);

@@ -18,7 +18,23 @@ beforeAll(async () => {
     },
     { name: "keyless", columns: { a: "integer", b: "integer" } },
   ]);
-  for (const text of things) await session.run(text);
+  const indexes = [
+    "create table loose_keys (code varchar(20) not null, name varchar(20) not null, alias varchar(20))",
+    "create unique index loose_alias on loose_keys (alias)",
+    "create unique index loose_pair on loose_keys (name, code)",
+  ];
+  const odd = {
+    sqlite: [
+      "create unique index loose_part on loose_keys (name) where alias is not null",
+      "create unique index loose_term on loose_keys (lower(alias), code)",
+    ],
+    postgres: [
+      "create unique index loose_part on loose_keys (name) where alias is not null",
+      "create unique index loose_term on loose_keys (lower(alias), code)",
+    ],
+    mysql: ["create unique index loose_part on loose_keys (name(3))"],
+  };
+  for (const text of [...things, ...indexes, ...odd[engine]]) await session.run(text);
   await session.close();
 });
 afterAll(() => database?.drop());
@@ -53,6 +69,14 @@ test("the service starts with a configuration that fits the database", async () 
   expect(await start({ things })).toBeNull();
 });
 
+test("a table without a key takes create where the database answers the row that it stored", async () => {
+  const refused = await start({
+    keyless: { tableName: "keyless", action: { read: true, create: true } },
+  });
+  if (engine === "mysql") expect(refused).toMatch(/for create: this database does not answer/);
+  else expect(refused).toBeNull();
+});
+
 describe("a fault", () => {
   /** `says`: what the message must hold, beside the file's name. */
   const faults: { name: string; file: unknown; says: string[] }[] = [
@@ -71,6 +95,16 @@ describe("a fault", () => {
       file: { ...things, primaryKey: "idd" },
       says: ["primaryKey", "idd"],
     },
+    ...["code", "name", "alias"].map((primaryKey) => ({
+      name: `writing by ${primaryKey}, which no index keeps apart and filled, stops the start`,
+      file: { tableName: "loose_keys", primaryKey, action: { read: true, update: true } },
+      says: ["primaryKey", primaryKey, "update: unique and NOT NULL in the database"],
+    })),
+    ...["code", "name", "alias"].map((first) => ({
+      name: `writing where the first field ${first} is no key stops the start`,
+      file: { tableName: "loose_keys", fieldName: [first], action: { read: true, update: true } },
+      says: ["tableName", "the table loose_keys, which has no key", "for update"],
+    })),
     {
       name: "a rule for a field that the table lacks stops the start",
       file: { ...things, fieldValidation: [{ name: "nam", type: "string", constraints: {} }] },

@@ -482,7 +482,6 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       ["of 2,000 characters", `export-${"a".repeat(2_000)}`],
       ["of an object's own words", "__proto__"],
       ["with a line's end", `export-${randomUUID()}%0A`],
-      ["empty", ""],
     ])("%s is answered as an unknown one by every action", async (_, id) => {
       for (const [, ask] of asked) {
         const answer = await ask(id);
@@ -495,17 +494,23 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       }
     });
 
-    test("that is none, or no text, is answered as an unknown one", async () => {
+    test.each([
+      ["missing", { other: "x" }, "", "is required"],
+      ["null", { job_id: null }, "other=x", "is required"],
+      ["empty", { job_id: "" }, "job_id=", "is required"],
+      ["a number", { job_id: 1 }, "job_id[a]=1", "must be a text"],
+      ["a list", { job_id: ["x"] }, "job_id[]=1", "must be a text"],
+      ["an object", { job_id: { id: "x" } }, "job_id[id]=x", "must be a text"],
+    ])("that is %s is refused by every action", async (_, body, query, fault) => {
       const answers = [
-        await shop.get("items/export-status"),
-        await shop.get("items/export-status?job_id[]=1"),
-        await shop.get("items/export-status?job_id[a]=1"),
-        await shop.post("items/export-cancel", { job_id: 1 }),
-        await shop.post("items/export-cancel", { job_id: { id: known } }),
+        await shop.post("items/export-cancel", body),
+        await shop.get(`items/export-status?${query}`),
+        await shop.get(`items/export-download?${query}`),
       ];
-      expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
-        answers.map(() => [404, "There is no such job"]),
-      );
+      for (const answer of answers) checkEnvelope(answer);
+      expect(
+        answers.map(({ status, body: { error, message } }) => [status, error, message]),
+      ).toEqual(answers.map(() => [400, "Invalid payload", `job_id ${fault}`]));
     });
 
     test("with a NUL is refused before it is looked up", async () => {

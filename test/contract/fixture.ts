@@ -337,8 +337,7 @@ function endpoints(): Record<string, object> {
       viewQuery: "file:query/items.sql",
       tableName: "items",
     },
-    // What tells the rows apart is not in the query, or hidden.
-    keyless: { action: { read: true }, viewQuery: "select name from items" },
+    // What tells the rows apart is hidden, or shown several times.
     many: { action: { read: true }, primaryKey: "item_id", viewQuery: manyQuery },
     "hidden-key": {
       tableName: "items",

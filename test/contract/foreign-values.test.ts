@@ -32,7 +32,6 @@ const cases: Readonly<Record<EngineName, Readonly<Record<string, TypeCase>>>> = 
     host: { native: "inet", good: "10.0.0.1", bad: "10.0.0" },
     machine: { native: "macaddr", good: "08:00:2b:01:02:03", bad: "08:00" },
     took: { native: "interval", good: "01:00:00", bad: "soon" },
-    mask: { native: "bit(4)", good: "0101", bad: "01012" },
     place: { native: "point", good: "(1,2)", bad: "(1" },
     way: { native: "jsonpath", good: '$."a"', bad: "$$$." },
     page: { native: "xml", good: "<a/>", bad: "<a" },

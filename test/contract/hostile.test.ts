@@ -381,10 +381,14 @@ describe("values", () => {
     });
   });
 
-  test("a page far behind the end is empty", async () => {
-    check(await shop.post("items", "read", { page: Number.MAX_SAFE_INTEGER, per_page: 100 }), {
+  test("a page behind the end is empty, and one far behind it is refused", async () => {
+    check(await shop.post("items", "read", { page: 1_000, per_page: 100 }), {
       status: 200,
       data: [],
+    });
+    check(await shop.post("items", "read", { page: Number.MAX_SAFE_INTEGER, per_page: 100 }), {
+      status: 400,
+      error: "Invalid parameter",
     });
   });
 });

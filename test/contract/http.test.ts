@@ -1,5 +1,7 @@
 /** What holds for every action: paths, methods, media types, sizes, the JSON of a body, and the id of a request. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLog } from "../../app/start/log.ts";
+import { openService, type Service } from "../../app/start/wire.ts";
 import { check } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
 import { openFixture, type Fixture } from "./harness.ts";
@@ -48,16 +50,18 @@ describe("paths", () => {
     "/api//test/items/first",
     "/api/test/items//first",
     "/api/test/items/%66irst",
+    "/api/test/%69tems/first",
+    "/api/%74est/items/first",
+    "/%61pi/test/items/first",
+    "/api/test/items/first%20",
   ];
-  test.each(odd)("the path %s means what it says, or answers 404", async (path) => {
+  test.each(odd)("the path %s is not another name of an action", async (path) => {
     const answer = await shop.fixture.request(path, {
       method: "POST",
       headers: json,
       body: JSON.stringify(find),
     });
-    expect([200, 404]).toContain(answer.status);
-    if (answer.status === 200) expect(answer.body.data.item_id).toBe("i01");
-    else expect(answer.body.error).toBe("Not found");
+    check(answer, { status: 404, error: "Not found" });
   });
 
   const planned = [
@@ -280,5 +284,145 @@ describe("request ids", () => {
       "X-Request-Id": "<script>alert(1)</script>",
     });
     expect(answer.headers.get("X-Request-Id")).not.toContain("<");
+  });
+});
+
+describe("pages of other origins", () => {
+  const form = "application/x-www-form-urlencoded";
+  const foreign = { Origin: "https://evil.example" };
+  let place: Fixture;
+  beforeAll(async () => {
+    const cors = { origins: ["https://shop.example"] };
+    const grid = { tableName: "items", action: { datatables: true } };
+    place = await openFixture({
+      ...shopOptions,
+      endpoints: { grid },
+      project: { ...shopOptions.project, cors },
+    });
+  });
+  afterAll(() => place?.close());
+
+  const refused: { name: string; headers: Record<string, string> }[] = [
+    { name: "a form of another origin", headers: { ...foreign, "Content-Type": form } },
+    {
+      name: "a multipart body of another origin",
+      headers: { ...foreign, "Content-Type": "multipart/form-data; boundary=x" },
+    },
+    { name: "plain text of another origin", headers: { ...foreign, "Content-Type": "text/plain" } },
+    { name: "a request without a type of another origin", headers: foreign },
+    {
+      name: "a form without an origin of its own",
+      headers: { Origin: "null", "Content-Type": form },
+    },
+    {
+      name: "a form of another site, as browsers call it",
+      headers: { "Sec-Fetch-Site": "cross-site", "Content-Type": form },
+    },
+    {
+      name: "a form of another port",
+      headers: {
+        Origin: "http://localhost:8080",
+        "Sec-Fetch-Site": "same-site",
+        "Content-Type": form,
+      },
+    },
+  ];
+  test.each(refused)("$name answers 403", async ({ headers }) => {
+    const answer = await place.request("/api/test/grid/datatables", { method: "POST", headers });
+    check(answer, { status: 403, error: "Forbidden" });
+    expect(answer.body.message).toContain("cors.origins");
+  });
+
+  const taken: { name: string; headers: Record<string, string> }[] = [
+    { name: "a form of an origin that CORS allows", headers: { Origin: "https://shop.example" } },
+    { name: "a form of the own origin", headers: { Origin: "http://localhost" } },
+    {
+      name: "a form of the own origin behind a proxy",
+      headers: { Origin: "https://erp.example", "Sec-Fetch-Site": "same-origin" },
+    },
+    { name: "a form of no browser", headers: {} },
+  ];
+  test.each(taken)("$name is read", async ({ headers }) => {
+    const answer = await place.request("/api/test/grid/datatables", {
+      method: "POST",
+      headers: { ...headers, "Content-Type": form },
+      body: "draw=1&start=0&length=1",
+    });
+    expect([answer.status, answer.body.draw]).toEqual([200, 1]);
+  });
+});
+
+describe("names of the service", () => {
+  const name = (host: string) => `http://${host}/api/test/items/first`;
+  const ask = (service: Service, host: string) =>
+    service.app.fetch(new Request(name(host), { method: "POST", headers: json, body: "{}" }));
+  let services: { open: Service; named: Service; public: Service };
+  beforeAll(async () => {
+    const open = (env: Record<string, string>) =>
+      openService({ files: shop.fixture.files, log: createLog("silent"), env });
+    services = {
+      open: await open({}),
+      named: await open({ HOST: "0.0.0.0", ALLOWED_HOSTS: "erp.test, Shop.test" }),
+      public: await open({ HOST: "0.0.0.0" }),
+    };
+  });
+  afterAll(() => Promise.all(Object.values(services ?? {}).map((service) => service.close())));
+
+  test.each([
+    ["open", "evil.example:3000", 421],
+    ["open", "localhost.evil.example", 421],
+    ["open", "192.168.0.7:3000", 421],
+    ["open", "localhost:3000", 400],
+    ["open", "LOCALHOST", 400],
+    ["open", "shop.localhost:8080", 400],
+    ["open", "127.0.0.1:3000", 400],
+    ["open", "[::1]:3000", 400],
+    ["named", "erp.test", 400],
+    ["named", "shop.test:8080", 400],
+    ["named", "evil.example", 421],
+    ["public", "erp.example", 400],
+  ] as const)("of a service that is %s: %s is %d", async (kind, host, status) => {
+    const response = await ask(services[kind], host);
+    expect(response.status).toBe(status);
+    const { error } = (await response.json()) as { error: string };
+    expect(error).toBe(status === 421 ? "Misdirected request" : "Invalid payload");
+  });
+});
+
+describe("readiness", () => {
+  const token = "a-token-of-the-metrics";
+  const forwarded = { "X-Forwarded-For": "127.0.0.1" };
+  let service: Service;
+  let proxied: Service;
+  beforeAll(async () => {
+    const open = (env: Record<string, string>) =>
+      openService({ files: shop.fixture.files, log: createLog("silent"), env });
+    service = await open({ METRICS_TOKEN: token });
+    proxied = await open({ TRUST_PROXY: "1" });
+  });
+  afterAll(() => Promise.all([service?.close(), proxied?.close()]));
+
+  test.each([
+    ["the machine itself", "127.0.0.1", {}, true],
+    ["the machine itself, by IPv6", "::ffff:127.0.0.1", {}, true],
+    ["who holds the token", "10.0.0.7", { Authorization: `Bearer ${token}` }, true],
+    ["somebody else", "10.0.0.7", {}, false],
+    ["somebody without an address", undefined, {}, false],
+    ["who holds another token", "127.0.0.1", { Authorization: "Bearer another" }, false],
+    ["somebody behind a proxy on the machine", "127.0.0.1", forwarded, false],
+  ])(
+    "names projects to %s: %s %j",
+    async (_, address, headers: Record<string, string>, isShown) => {
+      const asked = new Request("http://localhost/health/ready", { headers });
+      const body = (await (await service.app.fetch(asked, { address })).json()) as object;
+      expect(body).toMatchObject({ success: true, status: "ready" });
+      expect("projects" in body).toBe(isShown);
+    },
+  );
+
+  test("names no projects by address where a proxy is configured", async () => {
+    const asked = new Request("http://localhost/health/ready");
+    const body = await (await proxied.app.fetch(asked, { address: "127.0.0.1" })).json();
+    expect(body).not.toHaveProperty("projects");
   });
 });

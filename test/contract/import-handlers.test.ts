@@ -292,7 +292,7 @@ describe.each(jobPlaces)("the rows of an import, %s,", (where) => {
     const { body } = await shop.imports.previewed("parts", file);
     expect(body).toMatchObject({
       status: "preview_ok",
-      summary: { valid: 2, invalid: 0, skip: 0 },
+      summary: { valid: 2, invalid: 0, skip: 0, insert: 1, update: 1 },
     });
     expect(await notes()).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe.each(jobPlaces)("the import of a large workbook, %s,", { timeout: 60_00
     const wrong = ["P-x", "a", "b", "heavy"];
     const file = await workbookOf([headings, ...rows(1), again, wrong]);
     const { body } = await imports.previewed("parcels", file);
-    expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0 });
+    expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0, insert: count, update: 0 });
     const found = body.errors.map(({ rowIndex }: { rowIndex: number }) => rowIndex);
     expect(found).toEqual([count + 2, count + 3]);
     expect(await stored()).toEqual([]);

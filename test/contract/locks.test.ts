@@ -444,6 +444,24 @@ describe("lock/acquire refuses", () => {
   });
 });
 
+test("lock/acquire answers 429 to a client with 10,000 locks until it gives some back", async () => {
+  const batch = (at: number) => Array.from({ length: 100 }, (_, n) => key(`share ${at} ${n}`));
+  const tokens: string[] = [];
+  let refused: Answer | null = null;
+  while (refused === null && tokens.length <= 100) {
+    const answer = await acquire(batch(tokens.length), { ttl: 60 });
+    if (answer.status === 200) tokens.push(tokenOf(answer));
+    else refused = answer;
+  }
+  // Other tests leave a few locks behind, which count too.
+  expect(tokens.length).toBeOneOf([99, 100]);
+  check(refused!, { status: 429, error: "Too many requests" });
+  expect(refused!.headers.get("Retry-After")).toBe("2");
+  await release(tokens[0], batch(0));
+  check(await acquire(batch(0), { ttl: 1 }), { status: 200 });
+  for (const [at, token] of tokens.entries()) await release(token, batch(at));
+});
+
 describe("lock/release and lock/status refuse", () => {
   const cases: (Case & { action: string })[] = [
     {

@@ -289,17 +289,14 @@ describe("refusals", () => {
     check(answer, { status: 400, error: "Invalid parameter" });
   });
 
-  test("read refuses to page by cursor without a key", async () => {
-    const message =
-      "This endpoint cannot be paged by cursor, as its records show no primary key; use page";
-    for (const endpoint of ["keyless", "hidden-key"]) {
-      check(await read({ cursor: true }, endpoint), {
-        status: 400,
-        error: "Invalid parameter",
-        message,
-      });
-      check(await read({ page: 1 }, endpoint), { status: 200 });
-    }
+  test("read refuses to page by cursor with a hidden key", async () => {
+    check(await read({ cursor: true }, "hidden-key"), {
+      status: 400,
+      error: "Invalid parameter",
+      message:
+        "This endpoint cannot be paged by cursor, as its records do not show their whole key; use page",
+    });
+    check(await read({ page: 1 }, "hidden-key"), { status: 200 });
   });
 
   test("read refuses to page by cursor where the key does not tell rows apart", async () => {

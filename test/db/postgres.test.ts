@@ -12,6 +12,7 @@ import { accept } from "../../core/values/accept.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { createDb } from "../../db/connections/db.ts";
+import { ExactNumber } from "../../core/values/json.ts";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
@@ -206,7 +207,9 @@ describe("connecting", () => {
 
   test("needs a URL that can be read, and does not repeat its password", async () => {
     const error = await errorOf(open("postgres://me:secret@host:port/x", options));
-    expect(error).toMatchObject({ message: "The URL of the PostgreSQL database cannot be read" });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^The URL of the PostgreSQL database cannot be read; /),
+    });
     expect(inspect(error)).not.toContain("secret");
   });
 
@@ -374,7 +377,7 @@ const values: [type: string, sent: unknown, shown?: unknown][] = [
   ["timestamptz", "0099-02-28T12:34:56.789Z"],
   ["timestamp(0)", "2024-02-29T12:34:56.000Z"],
   ["time", "23:59:59"],
-  ["timetz", "12:34:56"],
+  ["timetz", "12:34:56+00"],
   ["uuid", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
   ["json", { a: [1, "x", null] }],
   ["jsonb", 'a "text"'],
@@ -456,11 +459,11 @@ describe("values", () => {
     ["double precision", "0.1::real", 0.10000000149011612],
     ["date", "'infinity'", null],
     ["timestamptz", "'-infinity'", null],
-    ["timestamp", "'2024-02-29 12:34:56.789999'", "2024-02-29T12:34:56.789Z"],
+    ["timestamp", "'2024-02-29 12:34:56.789999'", "2024-02-29T12:34:56.789999Z"],
     ["timestamptz", "'2024-02-29 12:34:56+05:30'", "2024-02-29T07:04:56.000Z"],
-    ["timetz", "'12:34:56.7+02'", "10:34:56"],
-    ["time", "'12:34:56.999999'", "12:34:56"],
-    ["jsonb", "'{\"n\": 12345678901234567890}'", { n: "12345678901234567890" }],
+    ["timetz", "'12:34:56.7+02'", "12:34:56.7+02"],
+    ["time", "'12:34:56.999999'", "12:34:56.999999"],
+    ["jsonb", "'{\"n\": 12345678901234567890}'", { n: new ExactNumber("12345678901234567890") }],
     ["bigint[]", "'{1,9007199254740993}'", [1, "9007199254740993"]],
     ["money", "12.5", "$12.50"],
   ])("that others stored as %s %s are shown as %j", async (type, literal, shown) => {

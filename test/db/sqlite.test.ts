@@ -2,7 +2,7 @@
  * What is SQLite's own: decimals kept as text, columns that hold what they were not declared for, the database in memory,
  * a file that another process writes to, and what its catalog says.
  */
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -28,7 +28,8 @@ let db: Db;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rowgate-sqlite-"));
-  path = join(folder, "new folder", "shop.db");
+  path = join(folder, "shop.db");
+  await writeFile(path, "");
   db = await openDb(`sqlite:${path}`, options);
   await db.ping();
   plain = new Database(path);
@@ -47,9 +48,27 @@ async function create(text: string, name: string): Promise<Table> {
 }
 
 describe("a file", () => {
-  test("is made with its folder, and in WAL mode", async () => {
-    expect((await stat(path)).isFile()).toBe(true);
+  test("is put into WAL mode, and the log says so once", async () => {
+    const other = join(folder, "other.db");
+    new Database(other).exec("create table t (id integer primary key)").close();
+    const said: string[] = [];
+    const info = (_fields: object, message: string) => void said.push(message);
+    const log = { debug: () => {}, info, warn: info, error: info };
+    for (let time = 1; time <= 2; time++) {
+      const opened = await openDb(`sqlite:${other}`, { ...options, log });
+      await opened.ping();
+      await opened.close();
+    }
+    expect(said).toEqual([`The database ${other} was switched to WAL mode, and stays so`]);
     expect(plain.pragma("journal_mode", { simple: true })).toBe("wal");
+  });
+
+  test.each(["none.db", "no folder/none.db"])("is not made: %s", async (name) => {
+    const before = await readdir(folder);
+    const missing = await openDb(`sqlite:${join(folder, name)}`, options);
+    expect((await errorOf(missing.ping())).kind).toBe("unavailable");
+    await missing.close();
+    expect(await readdir(folder)).toEqual(before);
   });
 
   test("that another process writes to is waited for, without holding up the thread", async () => {
@@ -334,7 +353,7 @@ describe("the catalog", () => {
     ["native character(70)", { type: "text", lengthMax: 70 }],
     ["CLOB", { type: "text", lengthMax: null }],
     ["DATETIME(0)", { type: "timestamp", fractionDigits: 0 }],
-    ["timestamp", { type: "timestamp", fractionDigits: 3 }],
+    ["timestamp", { type: "timestamp", fractionDigits: 6 }],
     ["bool", { type: "boolean" }],
     ["JSONB", { type: "json" }],
     ["blob", { type: "bytes" }],

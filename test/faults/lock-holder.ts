@@ -47,7 +47,7 @@ async function compete(task: Task & Span, url: string, store: LockStore): Promis
         const wanted = Math.random() < 0.3 ? names : [names[at]!];
         const askedMs = nowMs();
         const outcome = await store
-          .acquire(wanted, { token, owner: token, ttlMs })
+          .acquire(wanted, { token, owner: token, share: token, ttlMs })
           .catch(() => null);
         const fromMs = nowMs();
         if (outcome?.ok) {

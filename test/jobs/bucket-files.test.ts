@@ -295,6 +295,13 @@ describe("over a network that", () => {
     expect(network.calls).toHaveLength(1);
   });
 
+  test("answers without an end is given up, and asked once", async () => {
+    fateOf = () => ({ status: 200, body: "x".repeat(limits.bucketAnswerBytesMax + 1) });
+    const error = await errorOf(Array.fromAsync(away().list("")));
+    expect(detailOf(error)).toContain("the answer is too long");
+    expect(network.calls).toHaveLength(1);
+  });
+
   test("gives the whole file for a part of it is not believed", async () => {
     fateOf = () => ({ status: 200, body: "0123456789" });
     const error = await errorOf(away().read("a", { start: 3, end: 5 }));

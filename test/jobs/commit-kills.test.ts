@@ -61,7 +61,13 @@ describe.each(places)("commits on $engine, run $where", ({ engine, where }) => {
         Array.from({ length: batchSize }, async () => {
           const run = randomUUID();
           const { body } = await imports.previewed("things", await fileOf(run));
-          expect(body.summary).toEqual({ valid: rows, invalid: 0, skip: 0 });
+          expect(body.summary).toEqual({
+            valid: rows,
+            invalid: 0,
+            skip: 0,
+            insert: rows,
+            update: 0,
+          });
           return { run, preview_job_id: String(body.job_id) };
         }),
       );

@@ -107,6 +107,7 @@ describe("the board", () => {
       "text/html; charset=UTF-8",
     ]);
     expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(response.headers.get("cross-origin-resource-policy")).toBe("same-origin");
     expect(response.headers.get("x-request-id")).toBeTruthy();
   });
 

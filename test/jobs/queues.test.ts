@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { AppError, notFound, unavailable } from "../../core/values/errors.ts";
 import { abandonedError, cancelledError, unknownError } from "../../core/jobs/jobs.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Job, JobRecord, Log, Queue, Run, RunJob } from "../../core/plans/ports.ts";
 import { createBullmqQueue } from "../../jobs/queue/bullmq/bullmq-queue.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
@@ -24,6 +25,9 @@ import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
+/** Beyond what the other cases need. */
+const waitingMost = { ofCaller: 45, ofProject: 60 };
+
 /** A queue and whoever runs its jobs, of which there may be one after the other. */
 interface Place {
   open(runJob: RunJob): Promise<Queue>;
@@ -35,7 +39,7 @@ function localPlace(folder: string): Place {
   let queue: Queue | undefined;
   return {
     async open(runJob) {
-      queue = await openLocalQueue({ files: createFolderFiles(folder), runJob, log });
+      queue = await openLocalQueue({ files: createFolderFiles(folder), runJob, log, waitingMost });
       return queue;
     },
     stop: async () => queue?.close(),
@@ -54,6 +58,7 @@ function bullmqPlace(urls: BullmqServerUrls): Place {
         server: await serverOf("service"),
         queueName,
         keptSecondsMax,
+        waitingMost,
       });
       const worker = await startBullmqWorker({
         server: await serverOf("worker"),
@@ -264,6 +269,39 @@ describe.each(places)("the queue %s", (name) => {
     await sleep(100);
     expect(started).not.toContain(job.id);
     expect(await queue.find(job.id)).toMatchObject({ state: "failed", error: cancelledError });
+  });
+
+  test("lets only so many jobs of a caller wait, and of a project", async () => {
+    const held = Promise.withResolvers<void>();
+    let begun = 0;
+    const queue = await place.open(async () => {
+      begun += 1;
+      await held.promise;
+      return null;
+    });
+    const add = async (count: number, more: Partial<Job>): Promise<string[]> => {
+      const outcomes: string[] = [];
+      for (let at = 0; at < count; at++)
+        outcomes.push(
+          await queue.add({ ...newJob(), ...more }).then(
+            () => "added",
+            (error: AppError) => error.kind,
+          ),
+        );
+      return outcomes.filter((outcome) => outcome !== "added");
+    };
+    const [anna, ben, carl] = ["anna", "ben", "carl"].map((share) => ({ share }));
+    await add(2, anna!);
+    while (begun < 2) await sleep(10);
+    await sleep(limits.jobsWaitingLookMs);
+    expect(await add(46, anna!)).toEqual(["tooManyRequests"]);
+    expect(await add(16, ben!)).toEqual(["tooManyRequests"]);
+    expect(await add(1, carl!)).toEqual(["tooManyRequests"]);
+    expect(await add(1, { ...anna, project: "other" })).toEqual([]);
+    held.resolve();
+    while (begun < 10) await sleep(10);
+    await sleep(limits.jobsWaitingLookMs);
+    expect(await add(1, anna!)).toEqual([]);
   });
 
   test("leaves a job alone that is completed when it is cancelled", async () => {

@@ -77,7 +77,7 @@ describe("a call", () => {
       },
     });
     expect(await send(call("/api/a/b/c?d=1", { body: "{}" }))).toMatchObject({ status: 207 });
-    expect(seen[0]?.url).toBe("http://own/api/a/b/c?d=1");
+    expect(seen[0]?.url).toBe("http://localhost/api/a/b/c?d=1");
     expect(await seen[0]?.text()).toBe("{}");
     expect(seen[0]?.headers.get("x-request-id")).toBe("r1");
   });

@@ -7,11 +7,11 @@ const service = await openService({
   files: await readConfigFiles(configDir),
   env: process.env,
   importComponent: importFrom(configDir),
+  timeouts: { headersTimeoutMs: 1_000, bodyTimeoutMs: 2_000, uploadReadMs: 1_000 },
 });
 const { listen } = await ("Bun" in globalThis
   ? import("../../app/start/bun.ts")
   : import("../../app/start/node.ts"));
-const timeouts = { headersTimeoutMs: 1_000, bodyTimeoutMs: 2_000, uploadReadMs: 1_000 };
-const { url, stop } = await listen(service, timeouts);
+const { url, stop } = await listen(service);
 process.once("SIGTERM", () => void stop().then(() => process.exit(0)));
 process.stdout.write(`Rowgate listens on ${url}\n`);

@@ -11,7 +11,12 @@ import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
 
-const goods = { tableName: "goods", action: { read: true, export: true, import: true } };
+const goods = {
+  tableName: "goods",
+  action: { read: true, export: true, import: true },
+  // The file that comes back holds the records that are there.
+  importConfig: { upsertKeys: ["id"] },
+};
 
 let database: FreshDatabase;
 let folder = "";

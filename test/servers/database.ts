@@ -3,7 +3,7 @@
  * The servers come from the run (`test/run.ts` provides their URLs); SQLite needs none.
  */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -60,8 +60,11 @@ async function runOnce(engine: EngineName, url: string, text: string): Promise<v
 
 async function freshFile(): Promise<FreshDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-sqlite-"));
+  const path = join(folder, "test.db");
+  // An empty file is an empty database; the service creates none.
+  await writeFile(path, "");
   return {
-    url: `sqlite:${join(folder, "test.db")}`,
+    url: `sqlite:${path}`,
     drop: () => rm(folder, { recursive: true, force: true }),
   };
 }

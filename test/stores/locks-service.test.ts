@@ -132,6 +132,44 @@ describe("two services with one Redis", () => {
   });
 });
 
+describe("a Redis that has just started", () => {
+  const everything = { enabled: true, enforceResourceLocks: true };
+
+  test("with the whole installation makes the first requests wait, and refuses none", async () => {
+    redis = await startRedis();
+    const services = [await open(everything), await open(everything)];
+    const answers = await Promise.all(
+      services.flatMap((service) => [
+        acquire(service, { lock_keys: [{ key: "id", value: "2" }], owner: crypto.randomUUID() }),
+        adjust(service),
+        adjust(service),
+      ]),
+    );
+    expect(answers.map(named).sort()).toEqual([
+      "200 fine",
+      "200 fine",
+      "200 fine",
+      "200 fine",
+      "200 fine",
+      "409 Lock conflict",
+    ]);
+  });
+
+  test("again, after it was in use, refuses with 503 what needs a lock", async () => {
+    await startSettled();
+    const service = await open(everything);
+    expect(named(await adjust(service))).toBe("200 fine");
+    await redis.kill();
+    await redis.start();
+    await expect.poll(() => redis.client.status).toBe("ready");
+    await expect
+      .poll(async () => (await adjust(service)).body.message)
+      .toBe("The server of the locks has just started; nobody gets a lock for some seconds");
+    expect(named(await adjust(service))).toBe("503 Service unavailable");
+    expect(named(await acquire(service))).toBe("503 Service unavailable");
+  });
+});
+
 describe("a Redis that is away", () => {
   const everything = { enabled: true, enforceResourceLocks: true };
   const refused = "500 Internal server error";

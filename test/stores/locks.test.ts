@@ -12,11 +12,14 @@ interface Pair {
   close(): void;
 }
 
+/** Locks of one caller in the cases below. */
+const shareMax = 5;
+
 const pairs: Record<string, () => Promise<Pair>> = {
   async memory() {
     return {
       open() {
-        const store = createMemoryLocks();
+        const store = createMemoryLocks({ shareMax });
         return [store, store];
       },
       close: () => undefined,
@@ -26,11 +29,11 @@ const pairs: Record<string, () => Promise<Pair>> = {
     const url = inject("serverUrls")!.redis!;
     const [left, right] = [connectRedis(url), connectRedis(url)];
     await Promise.all([left.ready, right.ready]);
-    const stores = [createRedisLocks(left.redis), createRedisLocks(right.redis)] as const;
+    const stores = [left, right].map(({ redis }) => createRedisLocks(redis, shareMax));
     return {
       open() {
         const project = `p-${crypto.randomUUID()}`;
-        return [stores[0](project), stores[1](project)];
+        return [stores[0]!(project), stores[1]!(project)];
       },
       close() {
         left.redis.disconnect();
@@ -53,11 +56,62 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
   });
 
   const ttlMs = 10_000;
-  const claim = (token: string, more: object = {}) => ({ token, owner: null, ttlMs, ...more });
+  const claim = (token: string, more: object = {}) => ({
+    token,
+    owner: null,
+    share: null,
+    ttlMs,
+    ...more,
+  });
   const fenceOf = (outcome: Awaited<ReturnType<LockStore["acquire"]>>): number => {
     if (!outcome.ok) throw new Error(`refused by ${outcome.name}`);
     return outcome.fence;
   };
+
+  describe("the share of a caller", () => {
+    const five = ["a", "b", "c", "d", "e"];
+    const kindOf = (asked: Promise<unknown>): Promise<string> =>
+      asked.then(
+        () => "fine",
+        (error: { kind?: string }) => error.kind ?? String(error),
+      );
+    const anna = (token: string, more: object = {}) => claim(token, { share: "anna", ...more });
+
+    test("bounds its locks, whatever their tokens, and nobody else's", async () => {
+      await store.acquire(five.slice(0, 3), anna("t1"));
+      await other.acquire(five.slice(3), anna("t2"));
+      expect(await kindOf(store.acquire(["f"], anna("t3")))).toBe("tooManyRequests");
+      expect(await kindOf(store.acquire(["f"], claim("t4", { share: "ben" })))).toBe("fine");
+      expect(await kindOf(store.acquire(five, claim("t5")))).toBe("fine");
+    });
+
+    test("is refused as a whole, and nothing of it is taken", async () => {
+      await store.acquire(five.slice(0, 3), anna("t1"));
+      expect(await kindOf(store.acquire(["x", "y", "z"], anna("t2")))).toBe("tooManyRequests");
+      expect(await other.status(["x", "y", "z"], null)).toEqual([null, null, null]);
+    });
+
+    test("counts a lock once, however often its token takes it or keeps it on", async () => {
+      await store.acquire(five, anna("t1"));
+      await other.acquire(five, anna("t1"));
+      await store.extend(five, { token: "t1", ttlMs });
+      expect(await kindOf(store.acquire(["f"], anna("t1")))).toBe("tooManyRequests");
+      expect(await kindOf(other.acquire(five, anna("t1")))).toBe("fine");
+    });
+
+    test("is free again for what was released", async () => {
+      await store.acquire(five, anna("t1"));
+      await other.release(five.slice(0, 2), "t1");
+      expect(await kindOf(store.acquire(["f", "g", "h"], anna("t2")))).toBe("tooManyRequests");
+      expect(await kindOf(store.acquire(["f", "g"], anna("t2")))).toBe("fine");
+    });
+
+    test("is free again for what has ended", async () => {
+      await store.acquire(five, anna("t1", { ttlMs: 30 }));
+      await sleep(60);
+      expect(await kindOf(other.acquire(["v", "w", "x", "y", "z"], anna("t2")))).toBe("fine");
+    });
+  });
 
   test("a lock is held by one token", async () => {
     expect(await store.acquire(["a"], claim("t1", { owner: "anna é 😀" }))).toMatchObject({
@@ -206,12 +260,21 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
   });
 });
 
+test("locks of running requests find room where those of callers have none", async () => {
+  const store = createMemoryLocks({ locksMax: 10 });
+  const names = Array.from({ length: 10 }, (_, at) => `n${at}`);
+  const claim = { token: "t1", owner: null, ttlMs: 10_000 };
+  await store.acquire(names, { ...claim, share: "anna" });
+  await expect(store.acquire(["x"], { ...claim, share: "ben" })).rejects.toThrow("no room");
+  expect(await store.acquire(["x"], { ...claim, share: null })).toMatchObject({ ok: true });
+});
+
 test("locks in memory are refused when there is no room, until some have ended", async () => {
-  const store = createMemoryLocks(10);
+  const store = createMemoryLocks({ locksMax: 10 });
   const names = Array.from({ length: 8 }, (_, at) => `n${at}`);
-  await store.acquire(names, { token: "t1", owner: null, ttlMs: 50 });
+  await store.acquire(names, { token: "t1", owner: null, share: null, ttlMs: 50 });
   const more = ["x", "y", "z"];
-  const late = { token: "t2", owner: null, ttlMs: 1_000 };
+  const late = { token: "t2", owner: null, share: null, ttlMs: 1_000 };
   await expect(store.acquire(more, late)).rejects.toThrow("no room");
   expect(await store.status(more, null)).toEqual([null, null, null]);
   await sleep(80);

@@ -4,7 +4,7 @@ import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { fillGoods, goods, quantities, read, said, timed, useGoods, write } from "./goods.ts";
 import type { OwnRedis } from "./own-redis.ts";
-import { openOver } from "./services.ts";
+import { metricsToken, openOver } from "./services.ts";
 
 const shop = useGoods();
 
@@ -130,13 +130,14 @@ describe("in Redis", () => {
 
   test("health names Redis beside the database, and its absence takes no service out", async () => {
     const service = await shop.open();
-    const ready = await service.get("/health/ready");
+    const operator = { Authorization: `Bearer ${metricsToken}` };
+    const ready = await service.get("/health/ready", operator);
     expect([ready.status, ready.body.projects.shop]).toEqual([
       200,
       { database: "ok", redis: "ok" },
     ]);
     await redis.kill();
-    const { value: without, tookMs } = await timed(service.get("/health/ready"));
+    const { value: without, tookMs } = await timed(service.get("/health/ready", operator));
     expect([without.status, without.body.projects.shop]).toEqual([
       200,
       { database: "ok", redis: "unreachable" },

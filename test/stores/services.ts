@@ -6,6 +6,9 @@ import { pino } from "pino";
 import { openService } from "../../app/start/wire.ts";
 import type { Answer } from "../contract/harness.ts";
 
+/** Shows in `/health/ready` what is for operators. */
+export const metricsToken = "a-token-of-the-metrics";
+
 export interface OpenOptions {
   /** Project to what its project.json says. */
   readonly projects: Readonly<Record<string, object>>;
@@ -35,7 +38,7 @@ export async function openOver(options: OpenOptions): Promise<RunningService> {
   ]);
   const service = await openService({
     files: new Map(files),
-    env: redisUrl === undefined ? {} : { REDIS_URL: redisUrl },
+    env: { METRICS_TOKEN: metricsToken, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) },
     log: pino(
       { level: "info", base: null },
       { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) },

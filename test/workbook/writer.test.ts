@@ -261,9 +261,13 @@ test("a pattern without any part of a date is none", () => {
 });
 
 describe("csv", () => {
-  const csv = async (value: Json, format?: ColumnFormat): Promise<string> => {
+  const csv = async (
+    value: Json,
+    format?: ColumnFormat,
+    formulas?: "escape" | "keep",
+  ): Promise<string> => {
     const columns = [{ heading: "a", format }];
-    const bytes = await bytesOf([[value]], { columns, format: "csv" });
+    const bytes = await bytesOf([[value]], { columns, format: "csv", formulas });
     expect(bytes.toString("utf8").slice(0, 4)).toBe("\ufeffa\r\n");
     return bytes.toString("utf8").slice(4, -2);
   };
@@ -278,11 +282,45 @@ describe("csv", () => {
     ["-x", "'-x"],
     ["-12.5", "-12.5"],
     [-12.5, "-12.5"],
+    ["+55 (12) 3923-5555", "+55 (12) 3923-5555"],
+    ["-(1.000,5)", '"-(1.000,5)"'],
+    ["+1/2:3", "+1/2:3"],
+    ["-", "-"],
+    ["- ", '"- "'],
+    ["=", "'="],
+    ["+A1", "'+A1"],
+    ["-1+2", "'-1+2"],
+    ["+1*2", "'+1*2"],
+    ["-2e3", "'-2e3"],
+    ["-1\n2", '"\'-1\n2"'],
+    ["-5\r\n=1", '"\'-5\r\n=1"'],
+    ["@SUM(1)", "'@SUM(1)"],
+    ["\t=1", "'\t=1"],
+    ["\r=1", '"\'\r=1"'],
+    [" =1", '" =1"'],
+    ["'=1", "'=1"],
+    ["a=1", "a=1"],
     [null, ""],
     [true, "true"],
     [{ a: 1 }, '"{""a"":1}"'],
   ])("writes %j as %j", async (value, expected) => {
     expect(await csv(value)).toBe(expected);
+  });
+
+  test.each<[Json, string]>([
+    ["=1+1", "=1+1"],
+    ["-x", "-x"],
+    ["@x,y", '"@x,y"'],
+    ["\t=1", '"\t=1"'],
+  ])("writes %j as %j where formulas are kept", async (value, expected) => {
+    expect(await csv(value, undefined, "keep")).toBe(expected);
+  });
+
+  test("keeps formulas in headings too where it is told to", async () => {
+    const columns = [{ heading: "=a" }];
+    const write = async (formulas: "escape" | "keep") =>
+      (await bytesOf([], { columns, format: "csv", formulas })).toString("utf8").slice(1);
+    expect([await write("escape"), await write("keep")]).toEqual(["'=a\r\n", "=a\r\n"]);
   });
 
   test("follows patterns of dates and labels, and leaves numbers plain", async () => {

@@ -6,11 +6,13 @@
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import type { ConfigFiles } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
+import { limits } from "../../../core/values/limits.ts";
 import { type Bindings, environmentOf, type Lasting } from "./bindings.ts";
 import { type Installation, readInstallation, Refusal } from "./installation.ts";
 import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
-import { openRequestParts } from "./request-parts.ts";
+import { digest, openRequestParts } from "./request-parts.ts";
+import { clientAt, type ClientEnv, ownCall } from "../../http/client-address.ts";
 import { appOver } from "../open-project.ts";
 
 export interface FetchHandlerOptions {
@@ -56,16 +58,17 @@ export function createWorker({ files, components }: FetchHandlerOptions): Worker
 const log = createConsoleLog("info");
 
 function serve(installation: Installation, request: Request) {
-  const opening = openRequestParts(installation, (own) => answer(own));
+  const opening = openRequestParts(installation, (own) => answer(own, ownCall));
 
-  async function answer(asked: Request): Promise<Response> {
+  async function answer(asked: Request, from: ClientEnv): Promise<Response> {
     try {
-      const { projects, pingRedis } = await opening;
+      const { projects, counters, pingRedis } = await opening;
       await seeDatabases(projectsFor(asked, projects), installation);
       const { configs, settings, log } = installation;
-      const { bodyLimitBytes } = settings;
-      const app = appOver(projects, { configs, bodyLimitBytes, pingRedis, log });
-      return withLength(await app.fetch(asked));
+      const { bodyTimeoutMs } = limits;
+      const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
+      const app = appOver(projects, { ...parts, digest, log });
+      return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
       else installation.log.error({ err: error }, "The projects could not be opened");
@@ -78,7 +81,7 @@ function serve(installation: Installation, request: Request) {
     await parts?.close();
   }
 
-  const answered = answer(request);
+  const answered = answer(request, clientAt(request.headers.get("CF-Connecting-IP")));
   return { answered, closed: answered.then(close, close) };
 }
 

@@ -3,14 +3,17 @@
  * plans, and what is known of each database. A request that finds no plan compiles one on its own connections: it must
  * not wait for another request's. The first result stays.
  */
+import { createReach, type Reach } from "../../../core/cache/reach.ts";
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";
 import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-config.ts";
+import { riskText, settingsRisks } from "../../../core/config/risks.ts";
 import type { Routes } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
+import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
 import { databaseOptions, lookAt } from "../open-project.ts";
 import { readProjects } from "../read-projects.ts";
@@ -30,6 +33,8 @@ export interface Installation {
   readonly log: Log;
   /** What requests before this one have learned of the keys of the project's issuer. */
   keysOf(config: ProjectConfig): KnownKeys;
+  /** Whether the counters in Redis are in reach. */
+  readonly countersReach: Reach;
   /** Addresses of databases that are known to nobody else. */
   readonly pooled: BoundEnvironment["pooled"];
   /** A database for one request, to be closed with it. Rejects with Refusal when its address cannot be read. */
@@ -67,6 +72,7 @@ export function readInstallation({
     configs: projects.map(withoutCache),
     log,
     pooled,
+    countersReach: createReach({ log, ...countersReach }),
     keysOf({ name }) {
       const known = keys.get(name) ?? noKeysYet();
       keys.set(name, known);
@@ -97,6 +103,11 @@ export function readInstallation({
       if (!routes.has(config.name)) {
         routes.set(config.name, look.routes);
         for (const notice of look.notices) log.warn({ project: config.name }, notice);
+        for (const risk of [
+          ...settingsRisks(config, { openBy: "a Worker is public" }),
+          ...look.risks,
+        ])
+          log.warn({ project: config.name }, riskText(risk));
       }
       return routes.get(config.name)!;
     },

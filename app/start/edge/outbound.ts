@@ -20,7 +20,7 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
   async function respond(request: OutboundRequest, signal: AbortSignal): Promise<Response> {
     const { method, url, headers, body } = request;
     const init = { method, headers, body, signal, redirect: "manual" } as const;
-    if (url.startsWith("/")) return own(new Request(`http://own${url}`, init));
+    if (url.startsWith("/")) return own(new Request(`http://localhost${url}`, init));
     const target = new URL(url);
     if (!/^https?:$/.test(target.protocol)) throw new Error("Only http and https can be called");
     if (!allowed.has(placeName(target)) && !mayBePublic(target.hostname)) {

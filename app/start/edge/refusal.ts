@@ -9,7 +9,16 @@ import { inExchange } from "../../http/exchange.ts";
 import { isLive } from "../../http/health.ts";
 
 export function refusingApp(log: Log): Hono {
-  const deps = { now: () => new Date().toISOString(), newId: () => crypto.randomUUID(), log };
+  const deps = {
+    now: () => new Date().toISOString(),
+    newId: () => crypto.randomUUID(),
+    log,
+    checkHost: null,
+    projects: new Map(),
+    pingRedis: null,
+    metricsToken: null,
+    trustProxy: 0,
+  };
   const app = new Hono();
   app.get(
     "/health/live",

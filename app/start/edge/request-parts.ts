@@ -7,18 +7,22 @@ import { createCache } from "../../../core/cache/cache.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
+import type { Counters } from "../../../core/plans/ports.ts";
 import { remoteDatabaseOf } from "../../../db/open-remote.ts";
+import { withFallback } from "../../stores/fallback-counters.ts";
 import { openCallers } from "../../callers/open-callers.ts";
 import { assembleProject } from "../open-project.ts";
 import { createBackground } from "../../outbound/background.ts";
 import type { Installation } from "./installation.ts";
 import { createEdgeOutbound, type EdgeOutboundOptions } from "./outbound.ts";
 import { openRequestJobs } from "./request-jobs.ts";
-import { openRequestStores } from "./request-stores.ts";
+import { isolateCounters, openRequestStores } from "./request-stores.ts";
 
 export interface RequestParts {
   /** In the order of the configuration; without routes. */
   readonly projects: readonly Project[];
+  /** For the rate limits. */
+  readonly counters: Counters;
   /** Null without Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Makes the calls that nobody waits for, tells Redis what it does not know yet, and closes everything. Never rejects. */
@@ -29,7 +33,7 @@ export async function openRequestParts(
   installation: Installation,
   own: EdgeOutboundOptions["own"],
 ): Promise<RequestParts> {
-  const { configs, settings, pooled, keysOf, log } = installation;
+  const { configs, settings, pooled, keysOf, countersReach: reach, log } = installation;
   const stores = openRequestStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const jobs = openRequestJobs(installation);
@@ -55,6 +59,7 @@ export async function openRequestParts(
   const opened = await Promise.all(configs.map(open));
   return {
     projects: opened.map(({ project }) => project),
+    counters: withFallback(stores.counters, { own: isolateCounters, reach }),
     pingRedis: stores.ping,
     async close() {
       const untilMs = performance.now() + limits.afterAnswerMs;
@@ -69,4 +74,4 @@ export async function openRequestParts(
   };
 }
 
-const digest = (text: string): string => hash("sha256", text);
+export const digest = (text: string): string => hash("sha256", text);

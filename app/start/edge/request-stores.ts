@@ -3,7 +3,8 @@
  * written, over one connection that is made when it is first needed. Without: locks of the isolate, which make a second
  * request wait no longer than it has to; what really keeps two apart is the row lock of their transactions.
  */
-import type { CacheStore, LockStore } from "../../../core/plans/ports.ts";
+import type { CacheStore, Counters, LockStore } from "../../../core/plans/ports.ts";
+import { createMemoryCounters } from "../../stores/memory-counters.ts";
 import { createMemoryLocks } from "../../stores/memory-locks.ts";
 import { openRedisStores } from "../../stores/open-redis.ts";
 import type { Stores } from "../../stores/stores.ts";
@@ -22,6 +23,9 @@ const forgetful: CacheStore = {
 /** By project. They are data, and so may outlive a request. */
 const isolateLocks = new Map<string, LockStore>();
 
+/** Of this isolate: without Redis, and while it is away. They are data, too. */
+export const isolateCounters: Counters = createMemoryCounters();
+
 const isolateStores: Stores = {
   cache: forgetful,
   locks(project) {
@@ -29,6 +33,7 @@ const isolateStores: Stores = {
     isolateLocks.set(project, locks);
     return locks;
   },
+  counters: isolateCounters,
   ping: null,
   close: () => undefined,
 };
@@ -48,6 +53,7 @@ function redisStores(url: string): Stores {
         status: async (names, token) => (await locks()).status(names, token),
       };
     },
+    counters: { count: async (...asked) => (await stores()).counters.count(...asked) },
     ping: async () => (await stores()).ping!(),
     close: () =>
       void opening?.then(

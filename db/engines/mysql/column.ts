@@ -29,24 +29,32 @@ export function columnOf(facts: ColumnFacts): Column {
   const type = facts.isJson ? "json" : typeOf(kind, size);
   const isText = type === "text" || type === "json";
   const bytes = bytesOf(kind, size);
+  const isBits = kind === "bit" && type === "other";
   return {
     name: facts.name,
     type,
     native,
     nullable: facts.nullable,
     hasDefault: facts.hasDefault,
-    // Text that is no geometry would be stored as NULL by MariaDB, without an error.
-    generated: geometries.has(kind) ? "computed" : facts.generated,
-    lengthMax: kind === "char" || kind === "varchar" ? size : null,
+    generated: facts.generated,
+    lengthMax: kind === "char" || kind === "varchar" || isBits ? size : null,
     bytesMax: isText && !facts.isUtf8 ? null : bytes,
-    fixedLength: kind === "char" || kind === "binary",
+    fixedLength: kind === "char" || kind === "binary" || isBits,
+    ...(isBits && { notation: "bits" }),
+    ...(geometries.has(kind) && { notation: "wkt" }),
     isSingle: kind === "float",
     isLoose: type === "text",
     ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
-    range: type === "integer" ? rangeOf(kind, size, native.includes("unsigned")) : null,
+    range:
+      type === "integer"
+        ? rangeOf(kind, native.includes("unsigned"))
+        : kind === "json"
+          ? jsonRange
+          : null,
     precision: type === "decimal" ? size : null,
     scale: type === "decimal" ? (scale ?? 0) : null,
-    fractionDigits: type === "timestamp" ? Math.min(size ?? 0, 3) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? (size ?? 0) : 0,
+    ...(type === "time" && { isDuration: true }),
     span:
       kind === "timestamp"
         ? { first: "1970-01-01T00:00:01.000Z", last: facts.timestampLast }
@@ -72,7 +80,6 @@ const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["int", "integer"],
   ["bigint", "integer"],
   ["year", "integer"],
-  ["bit", "integer"],
   ["decimal", "decimal"],
   ["float", "float"],
   ["double", "float"],
@@ -110,6 +117,9 @@ export const geometries: ReadonlySet<string> = new Set([
   "geomcollection",
 ]);
 
+/** Whole numbers that JSON of MySQL keeps with all digits; MariaDB keeps its text as it is. */
+const jsonRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
+
 /** Bits of an integer, by its type. */
 const integerBits: ReadonlyMap<string, bigint> = new Map([
   ["tinyint", 8n],
@@ -119,10 +129,10 @@ const integerBits: ReadonlyMap<string, bigint> = new Map([
   ["bigint", 64n],
 ]);
 
-function rangeOf(kind: string, size: number | null, isUnsigned: boolean): Column["range"] {
+function rangeOf(kind: string, isUnsigned: boolean): Column["range"] {
   if (kind === "year") return { min: 1901n, max: 2155n };
-  const bits = integerBits.get(kind) ?? BigInt(size ?? 1);
-  return isUnsigned || kind === "bit"
+  const bits = integerBits.get(kind) ?? 1n;
+  return isUnsigned
     ? { min: 0n, max: (1n << bits) - 1n }
     : { min: -(1n << (bits - 1n)), max: (1n << (bits - 1n)) - 1n };
 }

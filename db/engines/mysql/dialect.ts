@@ -11,7 +11,7 @@ import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { marks, sortedPart } from "./marks.ts";
+import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
@@ -24,7 +24,6 @@ export function createDialect(decimals: Decimals): Dialect {
     placeholder: () => "?",
     param,
     ...valuesOf(valueForms, decimals),
-    exactText: (text) => sql`cast(convert(${text} using utf8mb4) as binary)`,
     like,
     aggregate,
     estimate: {
@@ -47,6 +46,12 @@ export function createDialect(decimals: Decimals): Dialect {
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
+    exact,
+    comparand(column, term) {
+      if (isCheckedText(column)) return wholeJson(term);
+      return column.notation === "wkt" ? sql`st_astext(${term})` : term;
+    },
+    holds: (_column, name, value) => sql`json_contains(${name}, ${value})`,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -106,11 +111,25 @@ export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
     : { precision: String(range.max).length, scale: 0 };
 
 function param(column: Column, placeholder: SQL): SQL {
+  if (column.notation === "wkt" && column.markOf === undefined) return geometryOf(placeholder);
   // MySQL compares JSON with text as a JSON string; MariaDB has no such type.
   return column.native === "json"
     ? sql`cast(${placeholder} as json)`
     : marks.param(column, placeholder);
 }
+
+/**
+ * MariaDB makes a null of a text that is no geometry, and would store it without an error. The cast is one that the server refuses where it
+ * stores, as it does nowhere else.
+ */
+const geometryOf = (text: SQL): SQL =>
+  sql`coalesce(st_geomfromtext(${text}), if(cast(concat('no geometry ', ${text}) as double) = 0, null, null))`;
+
+/** MariaDB keeps JSON as a text that it checks; MySQL has a type whose values it compares itself. */
+const isCheckedText = ({ type, native }: Column): boolean => type === "json" && native !== "json";
+
+/** One text for all ways to write a value. */
+const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary)`;
 
 /** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
 function like(
@@ -134,6 +153,16 @@ function like(
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
 
+/** Of texts that the server does not sort as a whole, the beginning, and a hash that tells whether the rest differs. */
+function exact(column: Column, name: SQL): SQL {
+  const text = sql`convert(${columnText(column, name)} using utf8mb4)`;
+  if (isSortedWhole(column)) return sql`cast(${text} as binary)`;
+  return sql`cast(concat(left(${text}, 200), char(1 using utf8mb4), sha2(${text}, 256)) as binary)`;
+}
+
+const columnText = (column: Column, name: SQL): SQL =>
+  valueForms[column.type].textOf?.(column, name) ?? name;
+
 /** Without regard to case and accents. */
 const loose = (text: SQL): SQL =>
   sql`convert(${text} using utf8mb4) collate utf8mb4_unicode_520_ci`;
@@ -141,7 +170,7 @@ const loose = (text: SQL): SQL =>
 function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant) return now;
-  const digits = column.fractionDigits;
+  const digits = Math.min(column.fractionDigits, 3);
   // Cut here: MySQL would round, and so name a moment to come.
   if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;
   const moment = sql`cast(left(${now}, ${sql.raw(String(20 + digits))}) as ${sql.raw(`datetime(${digits})`)})`;

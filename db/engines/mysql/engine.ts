@@ -5,10 +5,12 @@
 import type { Engine, EngineOptions } from "../engine.ts";
 import { isIP } from "node:net";
 import type { SslOptions } from "mysql2";
+import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
+import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
@@ -18,7 +20,7 @@ import { fitsDecimals } from "./formula-digits.ts";
  * and `socketPath`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const target = targetOf(parse(url), options);
+  const target = readUrl(url, options);
   return {
     name: "mysql",
     ...standardTexts,
@@ -43,6 +45,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
+    connectFault: (error) => connectFault(error, placeOf(target)),
     // The pool lends what `connect` made.
     table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
     names: readNames,
@@ -52,10 +55,15 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   };
 }
 
-function parse(url: string): URL {
-  if (URL.canParse(url)) return new URL(url);
-  // The parser's own error holds the URL, and that the password.
-  throw new Error("The URL of the MySQL or MariaDB database cannot be read");
+function readUrl(text: string, sources: TlsSources): Target {
+  try {
+    return targetOf(new URL(text), sources);
+  } catch (error) {
+    // What a parser says of the text; all other errors are our own.
+    if (error instanceof TypeError || error instanceof URIError)
+      throw unreadableUrl("MySQL or MariaDB");
+    throw error;
+  }
 }
 
 function targetOf(url: URL, sources: TlsSources): Target {
@@ -89,6 +97,13 @@ function targetOf(url: URL, sources: TlsSources): Target {
 }
 
 const known: ReadonlySet<string> = new Set(["ssl", "socketPath"]);
+
+const placeOf = ({ host = "", port = 0, user = "", database = "" }: Target) => ({
+  host,
+  port,
+  user,
+  database,
+});
 
 /** The driver checks the name in a certificate only when it is told to. */
 function driverTls(own: string | null, tls: Tls): SslOptions | null {

@@ -27,11 +27,17 @@ export const marks: Marks = {
  * memory for sorting. These characters always fit, and comparisons can look at the same ones.
  */
 export function sortedPart(column: Column, name: SQL): SQL {
-  const isLong = isPlainText(column) && (column.lengthMax ?? Infinity) > sortedCharactersMax;
-  return isLong ? sql`left(${name}, ${sql.raw(String(sortedCharactersMax))})` : name;
+  return isPlainText(column) && !isSortedWhole(column)
+    ? sql`left(${name}, ${sql.raw(String(sortedCharactersMax))})`
+    : name;
 }
 
 const sortedCharactersMax = 255;
+
+/** Whether the server looks at all characters of the texts when it sorts. */
+export const isSortedWhole = (column: Column): boolean =>
+  (column.labels !== null ? sortedCharactersMax : (column.lengthMax ?? Infinity)) <=
+  sortedCharactersMax;
 
 const isNumbered = ({ native }: Column): boolean => /^(enum|set|bit)\b/.test(native);
 

@@ -10,7 +10,6 @@ import { showBytes } from "../../../core/values/bytes-type.ts";
 import { showDate } from "../../../core/values/date-type.ts";
 import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
-import { showInteger } from "../../../core/values/integer-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
@@ -21,7 +20,7 @@ import {
   type ValueForm,
   type ValueForms,
 } from "../value-forms.ts";
-import { geometries, labelsOf } from "./column.ts";
+import { labelsOf } from "./column.ts";
 import { decimalDigits, wholeNumber } from "./parameters.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as char)`;
@@ -44,12 +43,8 @@ export const valueForms: ValueForms = {
   integer: {
     ...plain,
     bind: (_column, value) => wholeNumber(BigInt(value as bigint)),
-    decoder({ native }, decimals) {
-      if (native.startsWith("bit")) return (raw) => showInteger(bitsOf(raw as Buffer), decimals);
-      return native.startsWith("bigint") && decimals === "string" ? String : null;
-    },
-    textOf: ({ native }, name) =>
-      native.startsWith("bit") ? sql`cast(${name} + 0 as char)` : sql`cast(${name} as char)`,
+    decoder: ({ native }, decimals) =>
+      native.startsWith("bigint") && decimals === "string" ? String : null,
   },
   decimal: {
     ...plain,
@@ -87,15 +82,18 @@ export const valueForms: ValueForms = {
   timestamp: {
     ...plain,
     // The server refuses ISO 8601's `T` and `Z`.
-    bind: (_column, value) => String(value).slice(0, 23).replace("T", " "),
+    bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),
     decoder: () => (raw) => showTimestamp(raw as string),
     textOf: (_column, name) =>
-      sql`concat(left(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')`,
+      sql`concat(regexp_replace(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), '0{1,3}$', ''), 'Z')`,
   },
   time: {
     ...plain,
     decoder: () => (raw) => showTime(raw as string),
-    textOf: (_column, name) => sql`substring_index(cast(${name} as char), '.', 1)`,
+    textOf: (column, name) =>
+      column.fractionDigits === 0
+        ? castToText(column, name)
+        : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
   uuid: plain,
   json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
@@ -111,11 +109,19 @@ export const valueForms: ValueForms = {
   // No column of these servers has it.
   array: { ...plain, textOf: null },
   other: {
-    ...plain,
-    output: ({ native }, name) => (geometries.has(native) ? sql`st_astext(${name})` : name),
-    decoder: () => (raw) => (raw instanceof Uint8Array ? showBytes(raw) : String(raw)),
-    textOf: ({ native }, name) =>
-      geometries.has(native) ? sql`st_astext(${name})` : sql`cast(${name} as char)`,
+    bind: ({ notation }, value) =>
+      notation === "bits" ? wholeNumber(BigInt(`0b${String(value)}`)) : String(value),
+    output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
+    decoder({ notation, lengthMax }) {
+      if (notation === "bits") return (raw) => digitsOf(raw as Buffer, lengthMax ?? 1);
+      return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : String(raw));
+    },
+    textOf({ notation, lengthMax }, name) {
+      if (notation === "wkt") return sql`st_astext(${name})`;
+      if (notation === "bits")
+        return sql`lpad(conv(${name} + 0, 10, 2), ${sql.raw(String(lengthMax ?? 1))}, '0')`;
+      return sql`cast(${name} as char)`;
+    },
   },
 };
 
@@ -126,7 +132,10 @@ function memberList(native: string, value: string): string {
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");
 
-const bitsOf = (raw: Buffer): bigint => BigInt(`0x${raw.toString("hex") || "0"}`);
+const digitsOf = (raw: Buffer, length: number): string =>
+  BigInt(`0x${raw.toString("hex") || "0"}`)
+    .toString(2)
+    .padStart(length, "0");
 
 /** The number with the fewest digits that is the same in single precision: 1.1, not 1.100000023841858. */
 function shortestSingle(value: number): number {

@@ -134,7 +134,6 @@ const builtIn: ReadonlyMap<number, string> = new Map([
   [1083, "time without time zone"],
   [1114, "timestamp without time zone"],
   [1184, "timestamp with time zone"],
-  [1266, "time with time zone"],
   [1700, "numeric"],
   [3802, "jsonb"],
 ]);
@@ -167,6 +166,7 @@ function columnOf(row: ColumnRow): Column {
   const { native, typmod } = row;
   const type = typeOf(row);
   const isLengthed = native === "character varying" || native === "bpchar";
+  const isBits = native === bits || native === "bit varying";
   const isNumeric = native === "numeric" && typmod >= 0;
   return {
     name: row.name,
@@ -174,22 +174,32 @@ function columnOf(row: ColumnRow): Column {
     native,
     nullable: !row.required,
     hasDefault: row.has_default,
-    generated: row.computed ? "computed" : row.identity ? "identity" : "none",
-    lengthMax: isLengthed && typmod >= 0 ? typmod - 4 : null,
+    generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
+    lengthMax: typmod < 0 ? null : isLengthed ? typmod - 4 : isBits ? typmod : null,
     bytesMax: native === "name" ? 63 : null,
-    fixedLength: native === "bpchar",
+    fixedLength: native === "bpchar" || native === bits,
+    ...(isBits && { notation: "bits" }),
     isSingle: native === "real",
     range: ranges.get(native) ?? null,
     precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
     // Eleven bits with sign: a scale may be negative.
     scale: isNumeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : null,
-    fractionDigits: type === "timestamp" ? (typmod < 0 ? 3 : Math.min(typmod, 3)) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
     span: null,
     labels: row.labels === null ? null : names(row.labels),
     ...(row.loose && { isLooselyCollated: true }),
     ...((row.loose || isCitext(native)) && { isLoose: true }),
   };
 }
+
+/** The name without quotes would mean a single bit. */
+const bits = '"bit"';
+
+/** Rows within rows, what the server alone makes of texts, and its internal types, which take no text. */
+const isShownOnly = ({ category, native }: ColumnRow): boolean =>
+  category === "C" ||
+  native === "tsvector" ||
+  /^pg_(node_tree|ndistinct|dependencies|mcv_list)$/.test(native);
 
 function typeOf({ category, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
@@ -217,7 +227,6 @@ const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>
   ["timestamp without time zone", "timestamp"],
   ["timestamp with time zone", "timestamp"],
   ["time without time zone", "time"],
-  ["time with time zone", "time"],
   ["uuid", "uuid"],
   ["json", "json"],
   ["jsonb", "json"],

@@ -8,6 +8,7 @@ import { limits } from "../../../core/values/limits.ts";
 import type { Command } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
+import type { PostgresPlace } from "./connect-fault.ts";
 import { type Address, lostError, type PostgresConnection, PostgresSession } from "./session.ts";
 import type { Target } from "./url.ts";
 
@@ -17,14 +18,20 @@ interface ConnectorOptions {
   readonly ownSettings: Command | null;
 }
 
+export interface Connector {
+  connect(): Promise<PostgresConnection>;
+  /** The last host of the URL, whose error `connect` rejects with. */
+  readonly place: PostgresPlace;
+}
+
 /**
  * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
  * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest.
  */
 export function createConnector(
-  { url, hosts, ports, path, tls, isPooled, startSettings: settings }: Target,
+  { url, hosts, ports, path, tls, isPooled, startSettings: settings, user, database }: Target,
   { openTls = null, ownSettings }: ConnectorOptions,
-): () => Promise<PostgresConnection> {
+): Connector {
   const timeoutMs = limits.connectTimeoutMs / hosts.length;
   const shared = { url, path, settings, ownSettings, isPooled, timeoutMs, tls };
   const addresses = hosts.map((host, index): Address => {
@@ -35,16 +42,19 @@ export function createConnector(
       openTls: tls.mode === "disable" ? null : openTls,
     };
   });
-  return async () => {
-    let last: unknown;
-    for (const address of addresses) {
-      try {
-        return await openAt(address);
-      } catch (error) {
-        last = error;
+  return {
+    place: { host: path ?? hosts.at(-1)!, port: ports.at(-1)!, user, database },
+    async connect() {
+      let last: unknown;
+      for (const address of addresses) {
+        try {
+          return await openAt(address);
+        } catch (error) {
+          last = error;
+        }
       }
-    }
-    throw last;
+      throw last;
+    },
   };
 }
 
@@ -57,6 +67,9 @@ async function openAt(address: Address): Promise<PostgresConnection> {
   );
 }
 
+const tlsRefused = (): Error =>
+  lostError("ERR_TLS_REFUSED", "The database has no TLS, and its URL asks for it");
+
 /** Asks the server for TLS and begins it, so that the driver gets a socket that is secure already. */
 async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
   const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
@@ -68,7 +81,7 @@ async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Prom
   const [answer] = (await once(socket, "data")) as [Buffer];
   if (String(answer) !== "S") {
     socket.destroy();
-    throw lostError("CONNECTION_CLOSED", "The database has no TLS, and its URL asks for it");
+    throw tlsRefused();
   }
   await socket.upgrade();
   return socket;
@@ -84,6 +97,11 @@ async function openOver(
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
+  // The driver would begin TLS all the same, and tell only that the server then closed the connection.
+  if (!["disable", "prefer"].includes(address.tls.mode) && !address.openTls)
+    socket.once("data", (first: Buffer) => {
+      if (String(first) === "N") session.cut(tlsRefused());
+    });
   const timer = setTimeout(() => {
     const error = lostError(
       "CONNECT_TIMEOUT",

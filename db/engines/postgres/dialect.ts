@@ -29,8 +29,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
+    exact: (_column, name) => sql`(${name}::text collate "C")`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
-    exactText: (text) => sql`${text}::text collate "C"`,
     like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
       const byBytes = needsCollation(column) ? '"C"' : null;
       const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
@@ -59,14 +59,30 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
       printFormula(formula, { target, operand, words: formulaWords }),
     stamp,
     // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
-    comparand: (column, term) =>
-      column.type === "other" && isUnordered(column) ? sql`${term}::text` : term,
+    comparand(column, term) {
+      if (isUnordered(column)) return holdsJson(column) ? asJson(column, term) : sql`${term}::text`;
+      return term;
+    },
+    holds(column, name, value) {
+      if (!holdsJson(column)) return sql`${name} @> ${value}`;
+      const [whole, part] = [asJson(column, name), asJson(column, value)];
+      // The operator itself finds texts and numbers in a list, and objects only within another list.
+      return column.type === "array"
+        ? sql`${whole} @> ${part}`
+        : sql`(${whole} @> ${part} or ${whole} @> jsonb_build_array(${part}))`;
+    },
     limit: (limit, offset) =>
       limit === null
         ? sql`offset ${offset}::bigint`
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+const holdsJson = ({ native }: Column): boolean => /^jsonb?(\[\])?$/.test(native);
+
+/** The type json has no operators. */
+const asJson = ({ native, type }: Column, term: SQL): SQL =>
+  native === "jsonb" ? term : type === "array" ? sql`to_jsonb(${term})` : sql`${term}::jsonb`;
 
 /** As `withoutAccents` in core; the extension unaccent need not be there. */
 const unaccented = (text: SQL): SQL =>
@@ -124,7 +140,7 @@ const averageGuardDigits = 14;
 function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant || column.fractionDigits === 0) return now;
-  const unitMs = 10 ** (3 - column.fractionDigits);
+  const unitMs = 10 ** (3 - Math.min(column.fractionDigits, 3));
   const latest = after ? sql`greatest(${name}, ${after})` : name;
   // Cut to milliseconds, as answers show it: an ETag made of the answer must equal the stored value.
   const next = sql`date_trunc('milliseconds', ${latest}) + interval '${sql.raw(String(unitMs))} milliseconds'`;

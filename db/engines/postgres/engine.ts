@@ -5,6 +5,7 @@
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
+import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
@@ -19,7 +20,7 @@ import { readTarget } from "./url.ts";
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readTarget(url, options);
   const local = localSettingsOf(target, options.claimsSetting);
-  const openConnection = createConnector(target, {
+  const connector = createConnector(target, {
     openTls: options.openTls,
     ownSettings: local.localSettings?.(null) ?? null,
   });
@@ -27,7 +28,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   let foldingCollation: string | null | undefined;
 
   async function connect(): Promise<PostgresConnection> {
-    const connection = await openConnection();
+    const connection = await connector.connect();
     if (foldingCollation !== undefined) return connection;
     try {
       foldingCollation = await readFoldingCollation(connection);
@@ -58,6 +59,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamptz(3) not null, answer text, unique (started_at, request_id))",
     },
     failure,
+    connectFault: (error) => connectFault(error, connector.place),
     table: readTable,
     names: readNames,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),

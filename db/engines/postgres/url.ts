@@ -4,6 +4,7 @@
  */
 import postgres from "postgres";
 import type { EngineOptions } from "../engine.ts";
+import { unreadableUrl } from "../database-address.ts";
 import { readTls, type Tls, tlsOptionNames } from "../tls.ts";
 
 export interface Target {
@@ -13,6 +14,8 @@ export interface Target {
   readonly ports: readonly number[];
   /** Of a Unix socket; then hosts and ports do not count. */
   readonly path: string | null;
+  readonly user: string;
+  readonly database: string;
   readonly tls: Tls;
   /** A pooler gives each transaction another session. */
   readonly isPooled: boolean;
@@ -47,7 +50,7 @@ export function readTarget(url: string, options: TargetOptions): Target {
     else settings[name] = value;
   }
   const driverUrl = driverOptions.size === 0 ? base : `${base}?${driverOptions.toString()}`;
-  const { host, port, path } = parse(driverUrl);
+  const { host, port, path, user, database } = parse(driverUrl);
   const { application_name = "rowgate", options: flags, ...others } = settings;
   const start = { application_name, ...(flags !== undefined && { options: flags }) };
   return {
@@ -55,6 +58,8 @@ export function readTarget(url: string, options: TargetOptions): Target {
     hosts: host,
     ports: port,
     path: path || null,
+    user,
+    database,
     tls,
     isPooled,
     startSettings: isPooled ? start : { ...start, ...others, ...withoutCaller(options) },
@@ -118,8 +123,7 @@ function parse(url: string) {
   try {
     return postgres(url, { max: 1 }).options;
   } catch {
-    // Without a cause: the parser's error holds the URL, and that the password.
-    throw new Error("The URL of the PostgreSQL database cannot be read");
+    throw unreadableUrl("PostgreSQL");
   }
 }
 

@@ -11,7 +11,7 @@ import { showDate } from "../../../core/values/date-type.ts";
 import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
-import { showJson } from "../../../core/values/json-types.ts";
+import { showArray, showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import {
@@ -59,13 +59,12 @@ export const valueForms: ValueForms = {
   timestamp: {
     ...plain,
     decoder: () => (raw) => (isInfinite(raw as string) ? null : showTimestamp(raw as string)),
-    textOf: (_column, name) => sql`to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+    textOf: (_column, name) =>
+      sql`regexp_replace(to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0{1,3}$', '') || 'Z'`,
   },
   time: {
     ...plain,
-    output: timeInUtc,
     decoder: () => (raw) => showTime(raw as string),
-    textOf: (column, name) => sql`left((${timeInUtc(column, name)})::text, 8)`,
   },
   uuid: plain,
   json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
@@ -78,17 +77,16 @@ export const valueForms: ValueForms = {
   array: {
     bind: bindArray,
     output: (_column, name) => sql`to_jsonb(${name})::text`,
-    decoder: () => (raw) => showJson(raw as string),
+    decoder: ({ native }) => {
+      const show = /^jsonb?\[\]$/.test(native) ? showJson : showArray;
+      return (raw) => show(raw as string);
+    },
     textOf: null,
   },
   other: plain,
 };
 
 const isInfinite = (text: string): boolean => text === "infinity" || text === "-infinity";
-
-function timeInUtc({ native }: Column, name: SQL): SQL {
-  return native === "time with time zone" ? sql`${name} at time zone 'UTC'` : name;
-}
 
 function bindArray({ native }: Column, value: Exclude<Scalar, null>): string {
   const items = JSON.parse(String(value)) as unknown[];

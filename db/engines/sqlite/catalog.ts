@@ -146,19 +146,16 @@ async function uniqueIndexes(
 ): Promise<UniqueConstraint[]> {
   const found = await rows<{ index: string; column: string | null }>(
     `select l.name as "index", i.name as "column" from pragma_index_list(?, ?) as l, pragma_index_info(l.name, ?) as i
-      where l."unique" = 1 and l.origin <> 'pk' order by l.seq, i.seqno`,
+      where l."unique" = 1 and l.origin <> 'pk' and l.partial = 0 order by l.seq, i.seqno`,
     table,
     schema ?? "main",
     schema ?? "main",
   );
-  const columns = new Map<string, string[]>();
-  for (const row of found) {
-    const named = columns.get(row.index) ?? [];
-    // An expression has no column.
-    if (row.column !== null) named.push(row.column);
-    columns.set(row.index, named);
-  }
-  return [...columns].map(([name, named]) => ({ name, columns: named }));
+  // An expression has no column; of an index with one, the others need not be unique.
+  return [...Map.groupBy(found, (row) => row.index)].flatMap(([name, parts]) => {
+    const columns = parts.flatMap(({ column }) => column ?? []);
+    return columns.length === parts.length ? [{ name, columns }] : [];
+  });
 }
 
 async function foreignKeys(

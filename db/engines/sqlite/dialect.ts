@@ -5,6 +5,7 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
+import { columnTypes } from "../../../core/values/column-types.ts";
 import { isExact, scaleOf } from "../../../core/values/arithmetic.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Formula } from "../../../core/query/formula-tree.ts";
@@ -24,8 +25,9 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,
     ...valuesOf(createValueForms(forms), decimals),
+    holds: (_column, name, value) => sql`rowgate_json_holds(${name}, ${value})`,
+    exact: (_column, term) => sql`(${term} collate binary)`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
-    exactText: (text) => sql`${text} collate binary`,
     like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
       return ascii || !ignoreCase
@@ -72,6 +74,7 @@ function aggregate(name: AggregateFunction | null, column: Column, term: SQL, re
  */
 function comparand(forms: StoredForms, column: Column, term: SQL, name: SQL): SQL {
   if (isExactDecimal(column)) return sql`rowgate_decimal_key(${term})`;
+  if (columnTypes[column.type].fromMember !== null) return sql`rowgate_json_key(${term})`;
   if (column.type !== "other") return comparedTerm(forms, column, term);
   if (term === name) return term;
   return sql`iif(typeof(${name}) in ('integer', 'real'), rowgate_number(${term}), ${term})`;

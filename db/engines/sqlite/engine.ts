@@ -1,13 +1,15 @@
 /**
- * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, or one connection for a database
- * in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
+ * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, which has to exist, or one connection for a
+ * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
  */
-import { mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import Database from "better-sqlite3";
+import type { Log } from "../../../core/plans/ports.ts";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readTable } from "./catalog.ts";
+import { connectFault } from "./connect-fault.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
@@ -20,7 +22,7 @@ const openTimeoutMs = 2_000;
 /** SQLite itself waits no longer for another process, because it holds up the thread meanwhile; `connection.ts` goes on waiting. */
 const busyTimeoutMs = 10;
 
-export const open: OpenEngine = async (url, { decimals }) => {
+export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, log }) => {
   const path = pathOf(url);
   const isMemory = path === ":memory:";
   const databases = new WeakMap<Connection, Database.Database>();
@@ -32,8 +34,7 @@ export const open: OpenEngine = async (url, { decimals }) => {
   );
 
   function connectFile(role: "read" | "write"): Connection {
-    mkdirSync(dirname(path), { recursive: true });
-    const database = openDatabase(path, forms);
+    const database = isOnlyLookedAt ? openToLook(path, forms) : openToUse(path, { forms, log });
     latest[role] = database;
     if (role === "read") database.pragma("query_only = on");
     return keep(
@@ -44,7 +45,7 @@ export const open: OpenEngine = async (url, { decimals }) => {
 
   /** The data live in the one connection to them, so it outlives whoever uses it. */
   function connectMemory(): Connection {
-    const database = (memory ??= openDatabase(path, forms));
+    const database = (memory ??= openToUse(path, { forms }));
     const undo = (): void => void (database.inTransaction && database.exec("rollback"));
     return keep(database, createConnection(database, { release: undo, forms }));
   }
@@ -71,6 +72,7 @@ export const open: OpenEngine = async (url, { decimals }) => {
         "create table if not exists rowgate_requests (request_id varchar(64) not null primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamp not null, answer text, unique (started_at, request_id))",
     },
     failure,
+    connectFault: (error) => connectFault(error, path),
     table: (connection, schema, name) =>
       readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
@@ -91,12 +93,45 @@ function pathOf(url: string): string {
   return path === ":memory:" ? path : resolve(path);
 }
 
-function openDatabase(path: string, forms: StoredForms): Database.Database {
-  const database = new Database(path, { timeout: openTimeoutMs });
-  try {
-    database.pragma("journal_mode = WAL");
+interface Use {
+  readonly forms: StoredForms;
+  readonly log?: Log | undefined;
+}
+
+/** A file in WAL mode: one in another mode is switched, which stays so. Neither file nor folder is created. */
+function openToUse(path: string, { forms, log }: Use): Database.Database {
+  const options = { fileMustExist: path !== ":memory:" };
+  return openWith(path, { options, forms }, (database) => {
+    const before = database.pragma("journal_mode", { simple: true });
+    const after = database.pragma("journal_mode = WAL", { simple: true });
+    if (before !== after)
+      log?.info({}, `The database ${path} was switched to WAL mode, and stays so`);
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = on");
+  });
+}
+
+/**
+ * A connection that leaves the file as it is. Where a log stands beside it, closing a usual connection would write the log's pages into the
+ * file; where there is none, one that only reads would leave an empty log behind.
+ */
+function openToLook(path: string, forms: StoredForms): Database.Database {
+  const readonly = existsSync(`${path}-wal`);
+  return openWith(path, { options: { fileMustExist: true, readonly }, forms }, (database) => {
+    database.pragma("query_only = on");
+  });
+}
+
+function openWith(
+  path: string,
+  { options, forms }: { options: Database.Options; forms: StoredForms },
+  setUp: (database: Database.Database) => void,
+): Database.Database {
+  const database = new Database(path, { timeout: openTimeoutMs, ...options });
+  try {
+    setUp(database);
+    // Whatever is no database shows only when it is read.
+    database.pragma("schema_version");
     database.pragma(`busy_timeout = ${busyTimeoutMs}`);
     registerFunctions(database, forms);
     return database;

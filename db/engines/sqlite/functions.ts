@@ -7,6 +7,7 @@ import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
 import { withoutAccents } from "../../../core/values/text.ts";
+import { holdsPart, jsonKey, storedJson } from "./json-parts.ts";
 import type { StoredForms } from "./stored-forms.ts";
 import { type FormType, keyOf, readers, type Unit } from "./stored-values.ts";
 
@@ -33,6 +34,12 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   );
   database.function("rowgate_text", pure, (type: unknown, unit: unknown, value: unknown) =>
     value === null ? null : readers[type as FormType](value, unit as Unit),
+  );
+  database.function("rowgate_json_key", pure, (value: unknown) =>
+    value === null ? null : jsonKey(storedJson(value)),
+  );
+  database.function("rowgate_json_holds", pure, (whole: unknown, part: unknown) =>
+    whole === null ? null : holdsPart(storedJson(whole), storedJson(part)) ? 1 : 0,
   );
   database.function("rowgate_number", pure, numberOf);
   const stamp = (id: unknown, now: unknown, old: unknown, otherId: unknown, other: unknown) =>

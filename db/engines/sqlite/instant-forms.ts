@@ -17,7 +17,7 @@ const number = { whole: "whole", real: "real" } as const;
 const instantText =
   /^\d{4}-\d\d-\d\d(?:([T ])(\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?( ?(?:Z|[+-]\d\d:?\d\d))?)?$/;
 
-/** `separator|digits|zero fraction|zone|midnight`, `day`, a kind of number, or `?`. */
+/** `separator|digits|zeros|zone|midnight`, `day`, a kind of number, or `?`. Zeros: `0` = all digits, `z` = the last ones behind the third. */
 export function instantSpelling(raw: unknown): string {
   if (typeof raw === "number") return Number.isInteger(raw) ? number.whole : number.real;
   const match = typeof raw === "string" ? instantText.exec(raw) : null;
@@ -26,13 +26,14 @@ export function instantSpelling(raw: unknown): string {
   if (separator === undefined) return "day";
   const isZero = /^0*$/.test(fraction);
   const isMidnight = isZero && clock === "00:00:00";
-  return `${separator}|${fraction.length}|${isZero && fraction !== "" ? "0" : ""}|${zone}|${isMidnight ? "m" : ""}`;
+  const zeros = fraction === "" ? "" : isZero ? "0" : /^.{3,}0$/.test(fraction) ? "z" : "";
+  return `${separator}|${fraction.length}|${zeros}|${zone}|${isMidnight ? "m" : ""}`;
 }
 
 interface TextForm {
   readonly separator: string;
   readonly digits: number;
-  /** A fraction of nothing is left out; else there are always as many digits. */
+  /** A fraction of nothing is left out, and of `digits` 3 the zeros behind the third digit; else there are always as many digits. */
   readonly isTrimmed: boolean;
   readonly zone: string;
   /** Midnight is a bare date. */
@@ -78,32 +79,34 @@ function textFormOf(spellings: readonly string[], writesFractions: boolean): Sto
   if (!isAlike || !/^ ?(Z|[+-]00:?00)?$/.test(zone)) return null;
   if (isBare && (zone !== "" || timed.some(([, , , , midnight]) => midnight !== ""))) return null;
   const lengths = new Set(timed.map(([, digits]) => Number(digits)));
-  const hasZeros = timed.some(([, , zero]) => zero !== "");
+  const zeros = new Set(timed.map(([, , ones]) => ones!));
+  if (zone === "" && !zeros.has("0")) {
+    if (!zeros.has("z") && isFinest(lengths, writesFractions))
+      return separator === " " && !isBare
+        ? usualInstant
+        : textForm({ separator, digits: 3, isTrimmed: true, zone, isBare });
+    if (lengths.size === 2 && lengths.has(0) && lengths.has(6))
+      return textForm({ separator, digits: 6, isTrimmed: true, zone, isBare });
+  }
   const [digits = 0] = lengths;
-  const longest = Math.max(0, ...lengths);
-  const isTrimmed =
-    zone === "" && !hasZeros && (longest === 0 || lengths.size === 2 || isUnclear(longest));
-  if (isTrimmed) {
-    const isOrdered = lengths.size < 2 || (lengths.size === 2 && lengths.has(0));
-    if (!isOrdered || ![0, 3, 6].includes(longest)) return null;
-    const kept = longest === 0 ? 3 : longest;
-    if (separator === " " && kept === 3 && !isBare) return usualInstant;
-    return textForm({ separator, digits: kept, isTrimmed, zone, isBare });
-  }
   if (lengths.size !== 1 || isBare) return null;
-  return textForm({ separator, digits, isTrimmed, zone, isBare });
+  return textForm({ separator, digits, isTrimmed: false, zone, isBare });
+}
 
-  /** No second was whole yet: our own form leaves the zeros out, and most other programs write them. */
-  function isUnclear(length: number): boolean {
-    return lengths.size === 1 && length === 3 && !writesFractions;
-  }
+/** Whether fractions of these lengths are written as we do: none, or three digits and up to three more that are not zeros. */
+function isFinest(lengths: ReadonlySet<number>, writesFractions: boolean): boolean {
+  const [first = 0] = lengths;
+  // Always three digits: no second was whole yet, or the database itself writes the zeros.
+  if (lengths.size <= 1) return first === 0 || (first === 3 && !writesFractions);
+  const isOrdered = [...lengths].every((length) => length === 0 || (length >= 3 && length <= 6));
+  return isOrdered && [3, 4, 5].some((length) => lengths.has(length));
 }
 
 function textForm(given: TextForm): StoredForm {
   const { separator, digits, isTrimmed, zone, isBare } = given;
   const words = isBare ? "bare dates" : `texts like ${write("2026-10-31T08:15:00.000Z")}`;
   return form(words, {
-    fractionDigits: Math.min(digits, 3),
+    fractionDigits: isTrimmed ? 6 : Math.min(digits, 6),
     bind: (value) => write(String(value)),
     holds: (raw) => allows(instantSpelling(raw)),
   });
@@ -124,10 +127,14 @@ function textForm(given: TextForm): StoredForm {
 
   function allows(spelling: string): boolean {
     if (spelling === "day") return isBare;
-    const [mark, length, zero, suffix, midnight] = spelling.split("|");
+    const [mark, digitsText, zeros, suffix, midnight] = spelling.split("|");
+    const length = Number(digitsText);
     if (mark !== separator || suffix !== zone || (isBare && midnight !== "")) return false;
-    if (!isTrimmed) return Number(length) === digits;
-    return length === "0" || (Number(length) === digits && zero === "");
+    if (!isTrimmed) return length === digits;
+    if (length === 0) return true;
+    return digits === 6
+      ? length === 6 && zeros !== "0"
+      : length >= 3 && length <= 6 && zeros === "";
   }
 }
 

@@ -15,7 +15,7 @@ export interface StoredForm {
   readonly isUniform: boolean;
   /** What the column's numbers count. */
   readonly unit: Unit;
-  /** Digits of a second's fraction that the form keeps, 0 to 3. */
+  /** Digits of a second's fraction that the form keeps, 0 to 6. */
   readonly fractionDigits: number;
   /** What is stored for a value, and what is compared with the stored values. Never called with null. */
   readonly bind: (value: Exclude<Scalar, null>) => unknown;
@@ -32,7 +32,7 @@ export const form = (
   isUsual: false,
   isUniform: true,
   unit: "size",
-  fractionDigits: 3,
+  fractionDigits: 6,
   ...given,
 });
 
@@ -43,7 +43,7 @@ export const mixedForm = (written: StoredForm, unit: Unit): StoredForm => ({
   isUsual: false,
   isUniform: false,
   unit,
-  fractionDigits: 3,
+  fractionDigits: written.unit === "size" ? 6 : 3,
   bind(value) {
     const bound = written.bind(value);
     // A place between two texts of the form is no instant.

@@ -50,7 +50,7 @@ export const formTypeOf = (type: ColumnType): FormType | null =>
   Object.hasOwn(families, type) ? (type as FormType) : null;
 
 /** What an expression gives may have any form. */
-export const computedForm: StoredIn = { id: "computed", note: null };
+export const computedForm: StoredIn = { id: "computed", note: null, isUniform: true };
 
 /** A column to be looked at: its place, type, and default as SQL. */
 export interface Looked extends Place {
@@ -142,9 +142,10 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
     generation++;
   }
 
-  const storedIn = (id: string, { isUsual, words }: StoredForm): StoredIn => ({
+  const storedIn = (id: string, { isUsual, isUniform, words }: StoredForm): StoredIn => ({
     id,
     note: isUsual ? null : words,
+    isUniform,
   });
 
   const forms: StoredForms = {
@@ -194,7 +195,7 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
       const keepsParts = form.fractionDigits > 0;
       const nextMs = keepsParts && latestMs >= nowMs ? latestMs + 1 : nowMs;
       const iso = new Date(nextMs).toISOString();
-      const kept = iso.slice(20, 20 + form.fractionDigits).padEnd(3, "0");
+      const kept = iso.slice(20, -1).slice(0, form.fractionDigits).padEnd(3, "0");
       return form.bind(`${iso.slice(0, 20)}${kept}Z`);
     },
     touch() {

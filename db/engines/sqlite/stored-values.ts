@@ -2,7 +2,7 @@
  * What the stored values of dates, times, booleans and UUIDs mean, in whatever form a program wrote them: SQLite has no types of
  * its own for them. Pure functions; `stored-forms.ts` says which form a column has.
  */
-import { isDate, readTimestamp } from "../../../core/values/formats.ts";
+import { finestIso, isDate, readTimestamp } from "../../../core/values/formats.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 
 /** The types of which SQLite databases hold several forms. */
@@ -17,7 +17,8 @@ export type ReadStored = (raw: unknown, unit: Unit) => string | boolean | null;
 export const readers: Readonly<Record<FormType, ReadStored>> = {
   timestamp: readInstant,
   date: readDay,
-  time: (raw) => (typeof raw === "string" && /^\d\d:\d\d/.test(raw) ? showTime(raw) : null),
+  time: (raw) =>
+    typeof raw === "string" && /^\d\d:\d\d/.test(raw) ? showTime(raw.replace(/ ?Z$/, "")) : null,
   boolean: (raw) =>
     typeof raw === "string" ? /^(t|true|y|yes|1)$/i.test(raw) : Boolean(Number(raw)),
   uuid: (raw) => (typeof raw === "string" ? raw.toLowerCase() : null),
@@ -36,7 +37,8 @@ function readInstant(raw: unknown, unit: Unit): string | null {
   if (typeof raw !== "string") return null;
   // Some programs write a blank before the zone.
   const text = raw[raw.length - 7] === " " ? raw.slice(0, -7) + raw.slice(-6) : raw;
-  return readTimestamp(text)?.iso ?? null;
+  const instant = readTimestamp(text);
+  return instant && finestIso(instant);
 }
 
 /** A text's day is the one that is written, whatever its zone is. */

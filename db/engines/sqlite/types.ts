@@ -29,7 +29,7 @@ export function typeFacts(declared: string | null): TypeFacts {
     // A double keeps fifteen digits, whatever was declared.
     precision: isExact ? Math.min(first ?? digitsMax, digitsMax) : null,
     scale: isExact && first !== null ? (second ?? 0) : null,
-    fractionDigits: type === "timestamp" ? Math.min(first ?? 3, 3) : 0,
+    fractionDigits: type === "timestamp" || type === "time" ? Math.min(first ?? 6, 6) : 0,
     span: null,
     labels: null,
     ...(ruleTypes[type].length > 0 && { ruleTypes: ruleTypes[type] }),

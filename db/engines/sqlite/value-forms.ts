@@ -66,9 +66,11 @@ export const createValueForms = (forms: StoredForms): ValueForms => ({
     forms,
     "timestamp",
     usualTimestamp,
-    (name) => sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${name})`,
+    // The function of SQLite knows milliseconds, and every form.
+    (name) =>
+      sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
   ),
-  time: formed(forms, "time", usualTime, (name) => sql`substr(${name}, 1, 8)`),
+  time: formed(forms, "time", usualTime),
   uuid: formed(forms, "uuid", usualUuid, (name) => sql`lower(${name})`),
   json,
   bytes: {
@@ -123,14 +125,15 @@ function formed(
   };
 }
 
-/** The form that we and CURRENT_TIMESTAMP store, with the three digits of a fraction where there is one. */
+/** The form that we and CURRENT_TIMESTAMP store, with three digits of a fraction where there is one, or up to six. */
 function usualTimestamp(raw: unknown): string | undefined {
   if (typeof raw !== "string" || raw[10] !== " " || raw[4] !== "-" || raw[16] !== ":")
     return undefined;
   if (raw.startsWith("0000")) return undefined;
   if (raw.length === 19) return `${raw.slice(0, 10)}T${raw.slice(11)}.000Z`;
-  const hasFraction = raw.length === 23 && raw[19] === "." && !raw.endsWith(".000");
-  return hasFraction ? `${raw.slice(0, 10)}T${raw.slice(11)}Z` : undefined;
+  if (raw[19] !== "." || raw.length < 23 || raw.length > 26) return undefined;
+  const isTrimmed = raw.length === 23 ? !raw.endsWith(".000") : !raw.endsWith("0");
+  return isTrimmed ? `${raw.slice(0, 10)}T${raw.slice(11)}Z` : undefined;
 }
 
 const usualDate = (raw: unknown): string | undefined =>

@@ -2,28 +2,48 @@
 import type { Spellings } from "./instant-forms.ts";
 import { form, type StoredForm } from "./stored-form.ts";
 
-export const usualTime: StoredForm = { ...timeForm("", "texts like 08:15:00"), isUsual: true };
+/** A fraction has no zeros at its end. */
+export const usualTime: StoredForm = form("texts like 08:15:00", {
+  isUsual: true,
+  bind: (value) => value,
+  holds: (raw) => /^\d\|\|$/.test(timeSpelling(raw)),
+});
 
-/** What stands behind the seconds. */
+/** `digits|zeros at the end|zone`, or `?`. */
 export function timeSpelling(raw: unknown): string {
-  const match = typeof raw === "string" ? /^\d\d:\d\d:\d\d(.*)$/s.exec(raw) : null;
-  return match ? `|${match[1]!}` : "?";
+  const match = typeof raw === "string" ? /^\d\d:\d\d:\d\d(?:\.(\d{1,6}))?(Z?)$/.exec(raw) : null;
+  if (!match) return "?";
+  const [, fraction = "", zone] = match;
+  return `${fraction.length}|${fraction.endsWith("0") ? "z" : ""}|${zone}`;
 }
 
 /** The one form that all these values have; null when there is none. So are the functions below. */
 export function timeFormOf({ counts }: Spellings): StoredForm | null {
-  const [spelling, other] = counts.keys();
-  if (spelling === undefined || (other === undefined && spelling === "|")) return usualTime;
-  const behind = spelling.slice(1);
-  if (other !== undefined || !/^(\.0+)?Z?$/.test(behind) || spelling === "?") return null;
-  return timeForm(behind, `texts like 08:15:00${behind}`);
+  const spellings = [...counts.keys()];
+  if (spellings.every((one) => one.endsWith("||"))) return usualTime;
+  const [first, other] = new Set(spellings.map((one) => one.replace("z", "")));
+  if (first === undefined || other !== undefined || first === "?") return null;
+  const [digits, , zone = ""] = first.split("|");
+  return timeForm(Number(digits), zone);
 }
 
-function timeForm(behind: string, words: string): StoredForm {
-  return form(words, {
-    bind: (value) => `${String(value)}${behind}`,
-    holds: (raw) => timeSpelling(raw) === `|${behind}`,
+/** There are always as many digits. */
+function timeForm(digits: number, zone: string): StoredForm {
+  return form(`texts like ${write("08:15:00")}`, {
+    fractionDigits: digits,
+    bind: (value) => write(String(value)),
+    holds(raw) {
+      const [length, , suffix] = timeSpelling(raw).split("|");
+      return Number(length) === digits && suffix === zone;
+    },
   });
+
+  /** A fraction that the form cannot hold gives a text between its two neighbours, to compare with. */
+  function write(time: string): string {
+    const [clock, fraction = ""] = time.split(".");
+    const kept = digits === 0 ? "" : `.${fraction.slice(0, digits).padEnd(digits, "0")}`;
+    return `${clock}${kept}${zone}${fraction.length > digits ? "~" : ""}`;
+  }
 }
 
 export const usualBoolean: StoredForm = form("1 and 0", {

@@ -115,16 +115,31 @@ const asTrouble = (error: unknown): Trouble =>
 
 async function takeWhole(answer: Response): Promise<BucketAnswer> {
   const { status, headers } = answer;
-  const text = await answer.text();
+  const text = await textOf(answer);
   if (!isSuccess(status, text)) throw refusal(status, text);
   return { status, headers, text };
 }
 
 async function takeOpen(answer: Response): Promise<Response | null> {
   if (answer.ok) return answer;
-  const text = await answer.text();
+  const text = await textOf(answer);
   if (!isSuccess(answer.status, text)) throw refusal(answer.status, text);
   return null;
+}
+
+/** The body as text. Rejects, without a further try, when it is longer than any answer of a bucket. */
+async function textOf({ body }: Response): Promise<string> {
+  if (!body) return "";
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = "";
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limits.bucketAnswerBytesMax)
+      throw new Trouble("the answer is too long", { mayPass: false });
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** Putting parts together may end in an error although its answer began as a success. */

@@ -12,6 +12,8 @@ import {
   resolvedWithin,
   type ServerQueue,
 } from "./bullmq-server.ts";
+import { waitingLimits, type WaitingLimits } from "../waiting-share.ts";
+import { createOwnWaiting } from "./own-waiting.ts";
 import { dataOf, type JobData, recordOf } from "./stored-job.ts";
 
 /** A server that is silent is not waited for. */
@@ -25,10 +27,18 @@ export interface BullmqOptions {
   readonly queueName: string;
   /** Jobs that ended are forgotten after this time, whatever project they are of. */
   readonly keptSecondsMax: number;
+  /** Default: those of the service. */
+  readonly waitingMost?: WaitingLimits;
 }
 
 /** Asks nothing of the server before the first call. */
-export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqOptions): Queue {
+export function createBullmqQueue({
+  server,
+  queueName,
+  keptSecondsMax,
+  waitingMost = waitingLimits,
+}: BullmqOptions): Queue {
+  const ownWaiting = createOwnWaiting(waitingMost);
   let opening: Promise<ServerQueue<JobData>> | null = null;
 
   async function openOnce(): Promise<ServerQueue<JobData>> {
@@ -47,7 +57,8 @@ export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqO
       answerInTime(async () => {
         const queue = await openOnce();
         if (!server.keepsJobs()) throw new Error("The server of the jobs may throw them away");
-        await queue.add(job.kind, dataOf(job), {
+        await ownWaiting.take(job, async (id) => (await queue.getJobState(id)) === "waiting");
+        const options = {
           jobId: job.id,
           attempts: limits.jobTriesMax,
           backoff: { type: "exponential", delay: limits.jobRetryDelayMs, jitter: 0.5 },
@@ -55,6 +66,10 @@ export function createBullmqQueue({ server, queueName, keptSecondsMax }: BullmqO
           removeOnFail: kept,
           // It would only show where the worker says that a job failed.
           stackTraceLimit: 0,
+        };
+        await queue.add(job.kind, dataOf(job), options).catch((error: unknown) => {
+          ownWaiting.drop(job.id);
+          throw error;
         });
       }),
     find: (id) =>

@@ -8,6 +8,7 @@ import { cancelledError } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files, Log, Queue } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
+import { shareFault, type Waiting, waitingLimits, type WaitingLimits } from "../waiting-share.ts";
 import type { EndReason } from "../outcome.ts";
 import {
   createLocalJob,
@@ -28,6 +29,8 @@ export interface LocalQueueOptions extends LocalRunOptions {
   readonly files: Files;
   /** Jobs that run at the same time. Default: `limits.jobsAtOnce`. */
   readonly atOnce?: number;
+  /** Default: those of the service. */
+  readonly waitingMost?: WaitingLimits;
 }
 
 /** By id: jobs that have not ended, or ended a short while ago. */
@@ -44,9 +47,13 @@ const readAgainMs = 2_000;
  * `unavailable`.
  */
 export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue> {
-  const { files, log, atOnce = limits.jobsAtOnce } = options;
+  const { files, log, atOnce = limits.jobsAtOnce, waitingMost = waitingLimits } = options;
   const jobs: LocalJobs = new Map();
-  const tasks = createTaskList<LocalJob>({ atOnce, perform });
+  const tasks = createTaskList<LocalJob>({
+    atOnce,
+    perform,
+    turnOf: ({ stored: { project, share = "" } }) => [project, share],
+  });
   let isClosing = false;
   let isRead = false;
 
@@ -90,6 +97,8 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       checkIsRead();
       const known = jobs.get(added.id);
       if (known) return known.settled();
+      const fault = shareFault(added, waitingJobs(jobs), waitingMost);
+      if (fault) throw fault;
       const job = createLocalJob(files, newStoredJob(added));
       jobs.set(added.id, job);
       await job.save({}).catch((error: unknown) => {
@@ -128,6 +137,10 @@ async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
   found.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
   for (const job of found) await recoverLocalJob(job);
   return found;
+}
+
+function* waitingJobs(jobs: LocalJobs): Iterable<Waiting> {
+  for (const { stored } of jobs.values()) if (stored.state === "waiting") yield stored;
 }
 
 async function forgetOld(jobs: LocalJobs, files: Files): Promise<void> {

@@ -4,12 +4,13 @@
  */
 
 /** What is done with tasks. */
-/** Tasks that wait, or are under way. */
 export interface TaskListOptions<Task> {
   /** Tasks that are performed at the same time. */
   readonly atOnce: number;
   /** Must not reject. */
   perform(task: Task): Promise<void>;
+  /** Whose turn a task takes: the project, and the caller within it. They take turns. Absent: tasks go in their order. */
+  turnOf?(task: Task): readonly [project: string, share: string];
 }
 
 export interface TaskList<Task> {
@@ -31,7 +32,12 @@ export interface TaskList<Task> {
 }
 
 /** Nothing is performed before `start`. */
-export function createTaskList<Task>({ atOnce, perform }: TaskListOptions<Task>): TaskList<Task> {
+export function createTaskList<Task>({
+  atOnce,
+  perform,
+  turnOf,
+}: TaskListOptions<Task>): TaskList<Task> {
+  const takeNext = turnOf ? createTurns(turnOf) : (tasks: Task[]): Task => tasks.shift()!;
   const waiting: Task[] = [];
   const running = new Set<Promise<void>>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
@@ -40,7 +46,7 @@ export function createTaskList<Task>({ atOnce, perform }: TaskListOptions<Task>)
 
   function beginNext(): void {
     while (state === "started" && running.size < atOnce && waiting.length > 0) {
-      const run = perform(waiting.shift()!).finally(() => {
+      const run = perform(takeNext(waiting)).finally(() => {
         running.delete(run);
         beginNext();
       });
@@ -88,5 +94,31 @@ export function createTaskList<Task>({ atOnce, perform }: TaskListOptions<Task>)
     async idle() {
       while (running.size > 0) await Promise.all(running);
     },
+  };
+}
+
+/** Takes a task of the project that has waited longest for a turn, and within it of such a caller; of several, the first. */
+function createTurns<Task>(turnOf: (task: Task) => readonly [project: string, share: string]) {
+  const lastTurns = new Map<string, number>();
+  let turn = 0;
+  const lastTurn = (key: string): number => lastTurns.get(key) ?? 0;
+
+  return (tasks: Task[]): Task => {
+    let best = 0;
+    let bestTurns: readonly [number, number] = [Infinity, Infinity];
+    for (const [at, task] of tasks.entries()) {
+      const [project, share] = turnOf(task);
+      const turns = [lastTurn(project), lastTurn(`${project}/${share}`)] as const;
+      const isEarlier =
+        turns[0] < bestTurns[0] || (turns[0] === bestTurns[0] && turns[1] < bestTurns[1]);
+      if (isEarlier) [best, bestTurns] = [at, turns];
+    }
+    const [task] = tasks.splice(best, 1) as [Task];
+    const [project, share] = turnOf(task);
+    turn += 1;
+    lastTurns.set(project, turn).set(`${project}/${share}`, turn);
+    // Nobody waits for a turn any more.
+    if (tasks.length === 0) lastTurns.clear();
+    return task;
   };
 }

@@ -1,0 +1,55 @@
+/**
+ * The address of the client. The entry of each runtime knows the other end of the connection, and gives it to Hono beside the request; behind a
+ * proxy that is the proxy's, and the proxy says in `X-Forwarded-For` who connected to it. Anybody can send that header, so only as many of its
+ * entries are believed as there are proxies (TRUST_PROXY), from the right.
+ */
+import type { Context } from "hono";
+import ipaddr from "ipaddr.js";
+
+/** Beside a request. */
+export interface ClientEnv {
+  readonly address?: string | null;
+  readonly isOwn?: boolean;
+}
+
+/** What an entry gives to `app.fetch` beside the request. `address` null: unknown. */
+export const clientAt = (address: string | null): ClientEnv => ({ address });
+
+/** The same, for requests that the service makes to itself. */
+export const ownCall: ClientEnv = { address: null, isOwn: true };
+
+export const isOwnCall = ({ env }: Context): boolean =>
+  (env as ClientEnv | undefined)?.isOwn === true;
+
+/** The other end of the connection: that of a proxy where there is one. In the form of `addressOf`. */
+export function connectedAddressOf({ env }: Context): string | null {
+  const address = (env as ClientEnv | undefined)?.address;
+  return typeof address === "string" ? clientNetwork(address) : null;
+}
+
+/**
+ * One text for all addresses that one client has as a rule: an IPv4 address, or the first 64 bits of an IPv6 address. Null: unknown.
+ * `proxies`: how many stand before the service.
+ */
+export function addressOf(c: Context, proxies: number): string | null {
+  const sent = proxies > 0 ? (c.req.header("X-Forwarded-For") ?? "") : "";
+  let address: string | null = null;
+  for (const entry of sent.split(",").reverse().slice(0, proxies)) {
+    const network = clientNetwork(withoutPort(entry.trim()));
+    // What stands further left was written by somebody before the proxy that this one is.
+    if (network === null) break;
+    address = network;
+  }
+  return address ?? connectedAddressOf(c);
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+const withoutPort = (entry: string): string =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
+
+function clientNetwork(address: string): string | null {
+  if (!ipaddr.isValid(address)) return null;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return `${parsed.toNormalizedString().split(":").slice(0, 4).join(":")}::/64`;
+}

@@ -1,0 +1,74 @@
+/**
+ * What the parser of `node:http` refuses, answered with the envelope where nothing of another answer is on its way: malformed heads and
+ * chunks, heads that are too large or do not come, and expectations.
+ */
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { AppError } from "../../core/values/errors.ts";
+import type { Refuse } from "../http/refuse.ts";
+
+/** A client that does not close its connection gets this long to read why it was refused. */
+const readMs = 500;
+
+export function answerParserErrors(server: Server, refuse: Refuse): void {
+  /** The last answer on each connection. */
+  const answers = new WeakMap<Socket, ServerResponse>();
+  const refused = new WeakSet<Socket>();
+
+  server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    answers.set(incoming.socket, outgoing);
+  });
+
+  server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Socket;
+    // What comes after a refusal is refused too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const last = answers.get(socket);
+    const isAnswering = last !== undefined && last.headersSent && !last.writableFinished;
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswering) return socket.destroy();
+    void wireTextOf(refuse(faultOf(error))).then((text) => socket.end(text));
+    setTimeout(() => socket.destroy(), readMs).unref();
+  });
+
+  server.on("checkExpectation", (_: IncomingMessage, outgoing: ServerResponse) => {
+    const fault = new AppError(
+      "expectationFailed",
+      'The service knows no "Expect" but 100-continue',
+    );
+    void parted(refuse(fault)).then(({ status, headers, text }) =>
+      outgoing.writeHead(status, headers).end(text),
+    );
+  });
+}
+
+function faultOf({ code }: NodeJS.ErrnoException): AppError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new AppError("requestTimeout", "The request did not arrive in time; send it again");
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new AppError("headersTooLarge", "The headers of the request are too large");
+  return new AppError("badRequest", "The request is not valid HTTP");
+}
+
+interface Parted {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+async function parted(response: Response): Promise<Parted> {
+  const text = await response.text();
+  const length = { "content-length": String(Buffer.byteLength(text)) };
+  return {
+    status: response.status,
+    headers: { ...Object.fromEntries(response.headers), ...length },
+    text,
+  };
+}
+
+/** The answer as it stands on the wire. */
+async function wireTextOf(response: Response): Promise<string> {
+  const { status, headers, text } = await parted(response);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, "", text].join("\r\n");
+}

@@ -1,0 +1,30 @@
+/** An endpoint's file on its way from second spellings to the first one. */
+import type { Path } from "./faults.ts";
+
+export type Members = Record<string, unknown>;
+
+export interface Draft {
+  /** The file's value; the steps change it. */
+  readonly root: Members;
+  /** Says that what stands at `to` now was written at `from`. */
+  moved(to: Path, from: Path): void;
+  refuse(path: Path, expected: string): void;
+}
+
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A second name gives way to the first; where both stand, the check refuses the second. */
+export function rename(
+  holder: Members,
+  aliases: ReadonlyMap<string, string>,
+  base: Path,
+  moved: Draft["moved"],
+): void {
+  for (const [alias, name] of aliases) {
+    if (!Object.hasOwn(holder, alias) || Object.hasOwn(holder, name)) continue;
+    holder[name] = holder[alias];
+    delete holder[alias];
+    moved([...base, name], [...base, alias]);
+  }
+}

@@ -1,0 +1,84 @@
+/** Settings of RESTForge that have no counterpart here: each is named, wherever it stands, with what to write instead. */
+import { type Draft, isMembers, type Members } from "./draft.ts";
+import type { Path } from "./faults.ts";
+
+/** By property: what a fault says. */
+export const foreign: ReadonlyMap<string, string> = new Map([
+  ["kafka", "no kafka: let a handler of an onAfter… event send the message"],
+  ["processor", "no processor: write handlers of the on… events under components"],
+  [
+    "softDelete",
+    "no softDelete: leave delete off, and set the column with update; defaultScope hides such rows",
+  ],
+]);
+
+/** Objects of the file whose members are settings, so that one of these names there is no column. */
+const holders: readonly Path[] = [
+  ["masterDetail"],
+  ["masterDetail", "detailConfig"],
+  ["workflow"],
+  ["importConfig"],
+];
+
+export function refuseForeign({ root, refuse }: Draft): void {
+  // A file of such endpoints alone has no actions: one fault says enough.
+  if (Object.hasOwn(root, "processor")) root["action"] ??= {};
+  refuseIn(root, [], foreign.keys(), refuse);
+  if (Array.isArray(root["components"])) {
+    if (root["components"].length > 0)
+      refuse(["components"], `an object from event to handlers: ${exampleOf(root["components"])}`);
+    delete root["components"];
+  }
+  for (const [holder, at] of holders.flatMap((path) => holdersAt(root, path))) {
+    refuseIn(holder, at, ["kafka", "processor"], refuse);
+    if (!Object.hasOwn(holder, "components")) continue;
+    const example = exampleOf(holder["components"]);
+    refuse([...at, "components"], `components at the top of the file: ${example}`);
+    delete holder["components"];
+  }
+}
+
+function refuseIn(
+  holder: Members,
+  base: Path,
+  names: Iterable<string>,
+  refuse: Draft["refuse"],
+): void {
+  for (const name of names) {
+    const value = holder[name];
+    delete holder[name];
+    const isOff = value === undefined || value === null || value === false;
+    if (!isOff && !(isMembers(value) && value["enabled"] === false))
+      refuse([...base, name], foreign.get(name)!);
+  }
+}
+
+/** The objects at a path; where a list stands on the way, those in it. */
+function holdersAt(root: Members, path: Path): [Members, Path][] {
+  let found: [unknown, Path][] = [[root, []]];
+  for (const step of path) {
+    found = found.flatMap(([holder, at]): [unknown, Path][] => {
+      const value = isMembers(holder) ? holder[step] : undefined;
+      const here: Path = [...at, step];
+      return Array.isArray(value)
+        ? value.map((one, index): [unknown, Path] => [one, [...here, index]])
+        : [[value, here]];
+    });
+  }
+  return found.filter((one): one is [Members, Path] => isMembers(one[0]));
+}
+
+/** `components` in the form that they have here, with the handlers of the list as far as it names them. */
+function exampleOf(components: unknown): string {
+  const handlers: Record<string, string[]> = {};
+  for (const entry of Array.isArray(components) ? components : []) {
+    const properties = isMembers(entry) ? entry["properties"] : null;
+    if (!isMembers(properties) || !Array.isArray(properties["methods"])) continue;
+    for (const { name, events } of properties["methods"].filter(isMembers)) {
+      for (const event of [events].flat())
+        (handlers[String(event)] ??= []).push(`${String(properties["filename"])}#${String(name)}`);
+    }
+  }
+  const isEmpty = Object.keys(handlers).length === 0;
+  return JSON.stringify(isEmpty ? { onBeforeInsert: ["components/code.ts#check"] } : handlers);
+}

@@ -1,0 +1,118 @@
+/**
+ * Columns that are hidden from a role in one place and shown to it in another: by a query of the same endpoint under another name, or by another
+ * endpoint of the same table. Only what the files say can be found: what a view does inside the database is not known here.
+ */
+import { type AccessRules, everyRole } from "../plans/access-rules.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Columns, Source } from "../values/column.ts";
+import type { Path } from "./faults.ts";
+
+export interface HiddenSource {
+  /** The endpoint that shows the column. */
+  readonly endpoint: string;
+  /** In the file of that endpoint. */
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** `entities`: all endpoints of a project. */
+export function hiddenSources(entities: ReadonlyMap<string, Entity>): HiddenSource[] {
+  const all = [...entities.values()];
+  return all.flatMap((entity) => {
+    const { access } = entity;
+    if (access === null) return [];
+    return [...access.hidden].flatMap(([role, columns]) =>
+      [...columns].flatMap((column) => {
+        const about = { entity, access, role, column };
+        const others = all.filter((other) => other !== entity && isOfSameTable(other, entity));
+        return [...renamedIn(about), ...others.flatMap((other) => shownBy(other, about))];
+      }),
+    );
+  });
+}
+
+/** One column that an endpoint hides from one role. */
+interface Hidden {
+  readonly entity: Entity;
+  readonly access: AccessRules;
+  readonly role: string;
+  readonly column: string;
+}
+
+const isOfSameTable = (one: Entity, other: Entity): boolean =>
+  one.access?.table?.identity !== undefined &&
+  one.access.table.identity === other.access?.table?.identity;
+
+/** A part of an endpoint that shows rows, and the actions that show them. */
+interface Shown {
+  readonly property: string;
+  readonly actions: readonly string[];
+  readonly source: Source;
+  readonly columns: Columns;
+}
+
+/** What the endpoint shows; several parts may share a source. */
+function partsOf({ read, grid, export: exporting, lookup }: Entity): Shown[] {
+  const parts: [string, readonly string[], Pick<Shown, "source" | "columns"> | null][] = [
+    ["viewQuery", ["read", "first"], read],
+    ["datatablesQuery", ["datatables"], grid],
+    ["exportQuery", ["export"], exporting],
+    ["viewQuery", ["lookup"], lookup],
+  ];
+  return parts.flatMap(([property, actions, part]) =>
+    part === null ? [] : [{ property, actions, source: part.source, columns: part.columns }],
+  );
+}
+
+/** `cost AS cost_price` in a query of the endpoint, where `cost_price` is not hidden from the role. */
+function renamedIn({ entity, access, role, column }: Hidden): HiddenSource[] {
+  const may = access.actions.get(role) ?? new Set();
+  const found = partsOf(entity).flatMap(({ property, actions, source, columns }) => {
+    if (source.kind !== "query" || !actions.some((action) => isUsable(entity, may, action)))
+      return [];
+    return newNames(source.text, column)
+      .filter((name) => columns.has(name) && !access.hidden.get(role)?.has(name))
+      .map((name) => ({
+        endpoint: entity.name,
+        path: [property],
+        message: `the query shows ${column} as ${name}, and ${column} is hidden from the role ${role}; hide ${name} as well`,
+      }));
+  });
+  return unique(found);
+}
+
+/** The names that a query gives to a column with AS, except its own. */
+function newNames(text: string, column: string): string[] {
+  const quoted = column.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const renaming = new RegExp(
+    String.raw`(?<![\w$])${quoted}["\x60\]]?\s+as\s+["\x60[]?([\w$]+)`,
+    "gi",
+  );
+  return [...text.matchAll(renaming)].flatMap(([, name]) =>
+    name === undefined || name.toLowerCase() === column.toLowerCase() ? [] : [name],
+  );
+}
+
+/** Another endpoint of the table that shows the column to callers with the role. */
+function shownBy(other: Entity, { entity, role, column }: Hidden): HiddenSource[] {
+  const { access } = other;
+  if (access === null) return [];
+  const shows = partsOf(other).filter(({ columns }) => columns.has(column));
+  const open = [...new Set([role, everyRole])].find((one) => {
+    const may = access.actions.get(one) ?? new Set();
+    return (
+      !access.hidden.get(one)?.has(column) &&
+      shows.some(({ actions }) => actions.some((action) => isUsable(other, may, action)))
+    );
+  });
+  if (open === undefined) return [];
+  const message = `the role ${role} can see ${column} here, and ${entity.name} hides it from that role; hide it here as well`;
+  return [{ endpoint: other.name, path: ["access", open], message }];
+}
+
+const isUsable = ({ enabled }: Entity, may: ReadonlySet<string>, action: string): boolean =>
+  enabled.has(action) && may.has(action);
+
+const unique = (found: readonly HiddenSource[]): HiddenSource[] => [
+  ...new Map(found.map((one) => [JSON.stringify(one), one])).values(),
+];

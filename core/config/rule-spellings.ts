@@ -1,0 +1,103 @@
+/** Second spellings of `fieldValidation`, and of the formats of dates in it. */
+import type { Path } from "./faults.ts";
+import { isRuleName } from "../rules/field-rules.ts";
+import { type Draft, isMembers, type Members } from "./draft.ts";
+
+/** Properties of a rule without effect here. */
+export const harmlessOfRules: readonly string[] = ["label", "description"];
+
+/** `{price: {required: true}}` and `[{name: "price", required: true}]` -> `[{name: "price", constraints: {required: true}}]`. */
+export function normaliseRules(holder: Members, base: Path, moved: Draft["moved"]): void {
+  const rules = holder["fieldValidation"];
+  const at = [...base, "fieldValidation"];
+  if (isMembers(rules)) {
+    holder["fieldValidation"] = Object.entries(rules).map(([name, rule], index) => {
+      moved([...at, index], [...at, name]);
+      moved([...at, index, "name"], [...at, name]);
+      return isMembers(rule)
+        ? nestConstraints({ name, ...rule }, [...at, index], [...at, name], moved)
+        : rule;
+    });
+  } else if (Array.isArray(rules)) {
+    holder["fieldValidation"] = rules.map((rule, index) =>
+      isMembers(rule) ? nestConstraints(rule, [...at, index], [...at, index], moved) : rule,
+    );
+  }
+}
+
+const ruleProperties: readonly string[] = [
+  "name",
+  "type",
+  "primaryKey",
+  "autoGenerate",
+  "constraints",
+];
+
+/** Where a rule says this inside of its constraints, it means nothing of its own: the table decides about keys. */
+const isMark = (name: string, value: unknown): boolean =>
+  (name === "primaryKey" || name === "autoGenerate") && typeof value === "boolean";
+
+/** Constraints beside `name` and `type` go into `constraints`; one that is there already stays, for the check to refuse. */
+function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["moved"]): Members {
+  const nested = rule["constraints"] ?? {};
+  if (!isMembers(nested)) return rule;
+  const isFlat = !Object.hasOwn(rule, "constraints");
+  const constraints = Object.fromEntries(
+    Object.entries(nested).filter(([key, value]) => !isMark(key, value)),
+  );
+  const normal: Members = { constraints };
+  for (const [name, value] of Object.entries(rule)) {
+    if (name === "constraints" || harmlessOfRules.includes(name)) continue;
+    const isConstraint = isRuleName(name.replace(/Message$/, "")) || name === "typeMessage";
+    if (ruleProperties.includes(name) || !(isFlat || isConstraint) || Object.hasOwn(nested, name)) {
+      normal[name] = value;
+      continue;
+    }
+    (normal["constraints"] as Members)[name] = value;
+    moved([...to, "constraints", name], [...from, name]);
+  }
+  return normal;
+}
+
+const dateTypes: readonly unknown[] = ["date", "datetime", "timestamp", "time"];
+
+/** `constraints.format` of a date -> `dateTimeFields`, where the formats of dates stand. A list there takes the usual format. */
+export function carryDateFormats({ root, moved, refuse }: Draft): void {
+  const written = root["dateTimeFields"];
+  if (Array.isArray(written) && written.every((name) => typeof name === "string"))
+    root["dateTimeFields"] = Object.fromEntries(
+      written.map((name) => [name, { format: "dd/MM/yyyy" }]),
+    );
+  for (const { rule, at } of datesWithFormat(root["fieldValidation"])) {
+    const { name, type, constraints } = rule;
+    const formats = root["dateTimeFields"] ?? {};
+    if (!isMembers(formats)) return;
+    if (!Object.hasOwn(formats, String(name))) {
+      formats[String(name)] = { type, format: constraints["format"] };
+      moved(["dateTimeFields", String(name)], ["fieldValidation", at, "constraints", "format"]);
+    }
+    root["dateTimeFields"] = formats;
+    delete constraints["format"];
+  }
+  const details = isMembers(root["masterDetail"]) ? root["masterDetail"]["detailConfig"] : null;
+  if (!isMembers(details)) return;
+  for (const { rule, at } of datesWithFormat(details["fieldValidation"])) {
+    const path = ["masterDetail", "detailConfig", "fieldValidation", at, "constraints", "format"];
+    refuse(path, "no format for the dates of details: leave it out, dates are ISO 8601");
+    delete rule.constraints["format"];
+  }
+}
+
+type DateRule = Members & { readonly constraints: Members };
+
+function datesWithFormat(rules: unknown): { rule: DateRule; at: number }[] {
+  if (!Array.isArray(rules)) return [];
+  return [...rules.entries()].flatMap(([at, rule]) =>
+    isMembers(rule) &&
+    dateTypes.includes(rule["type"]) &&
+    isMembers(rule["constraints"]) &&
+    typeof rule["constraints"]["format"] === "string"
+      ? [{ rule: rule as DateRule, at }]
+      : [],
+  );
+}

@@ -1,0 +1,96 @@
+/** The texts of types that the service does not know, but whose form it can tell. Pure functions. */
+import type { Column, Notation } from "./column.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+interface Known {
+  /** Why the text is none of the form, as the end of a sentence; null when it is. */
+  readonly fault: (column: Column, text: string) => string | null;
+  readonly schema: JsonSchema;
+}
+
+export const notations: Readonly<Record<Notation, Known>> = {
+  bits: { fault: bitsFault, schema: { pattern: "^[01]+$", examples: ["101"] } },
+  wkt: {
+    fault: (_column, text) =>
+      isGeometry(text) ? null : "must be a geometry as WKT, such as POINT(1 2)",
+    schema: { examples: ["POINT(1 2)"] },
+  },
+};
+
+function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | null {
+  if (!/^[01]+$/.test(text)) return "must be a text of the digits 0 and 1";
+  if (lengthMax === null || text.length === lengthMax) return null;
+  if (fixedLength) return `must have exactly ${lengthMax} digits`;
+  return text.length < lengthMax ? null : `must have at most ${lengthMax} digits`;
+}
+
+const number = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`;
+const place = new RegExp(String.raw`^\s*${number}\s+${number}\s*$`);
+
+/** What stands in the brackets of each kind. */
+const kinds: ReadonlyMap<string, (inner: string) => boolean> = new Map([
+  ["POINT", (inner) => place.test(inner)],
+  ["LINESTRING", (inner) => isLine(inner, 2)],
+  ["POLYGON", isPolygon],
+  ["MULTIPOINT", (inner) => isLine(inner, 1) || isList(inner, (one) => place.test(one))],
+  ["MULTILINESTRING", (inner) => isList(inner, (one) => isLine(one, 2))],
+  ["MULTIPOLYGON", (inner) => isList(inner, isPolygon)],
+]);
+
+const collection = /^(?:GEOMETRYCOLLECTION|GEOMCOLLECTION)$/;
+
+const depthMax = 8;
+
+/** Whether the text is a geometry of two dimensions with real numbers. A database may still refuse it: for its kind, or for what it means. */
+export function isGeometry(text: string, depth = 1): boolean {
+  const match = /^\s*([A-Z]+)\s*\((.*)\)\s*$/is.exec(text);
+  if (!match) return false;
+  const [, word = "", inner = ""] = match;
+  const kind = word.toUpperCase();
+  if (collection.test(kind))
+    return (
+      depth < depthMax && partsOf(inner)?.every((part) => isGeometry(part, depth + 1)) === true
+    );
+  return kinds.get(kind)?.(inner) ?? false;
+}
+
+const isLine = (inner: string, min: number): boolean => {
+  const places = inner.split(",");
+  return places.length >= min && places.every((one) => place.test(one));
+};
+
+/** Every ring ends where it begins. */
+function isPolygon(inner: string): boolean {
+  return isList(inner, (ring) => {
+    const places = ring.split(",").map((one) => one.trim().split(/\s+/).map(Number).join(" "));
+    return isLine(ring, 4) && places[0] === places.at(-1);
+  });
+}
+
+/** Whether each part of a list is in brackets, with this in them. */
+function isList(inner: string, holds: (part: string) => boolean): boolean {
+  const parts = partsOf(inner);
+  return (
+    parts !== null &&
+    parts.every((part) => {
+      const match = /^\s*\((.*)\)\s*$/s.exec(part);
+      return match !== null && holds(match[1]!);
+    })
+  );
+}
+
+/** The parts between the commas that stand in no brackets; null where brackets do not match. */
+function partsOf(text: string): string[] | null {
+  const parts: string[] = [];
+  let depth = 0;
+  let begin = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") depth++;
+    else if (text[at] === ")" && --depth < 0) return null;
+    else if (text[at] === "," && depth === 0) {
+      parts.push(text.slice(begin, at));
+      begin = at + 1;
+    }
+  }
+  return depth === 0 ? [...parts, text.slice(begin)] : null;
+}

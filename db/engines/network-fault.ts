@@ -1,0 +1,74 @@
+/** Why a database server could not be reached, as far as the network and TLS tell, whatever the engine: by the codes of Node's errors. */
+import type { DatabaseFault } from "../../core/plans/ports.ts";
+
+/** The server that was tried. */
+export interface ServerPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** For messages: `db.example:5432`. */
+export const shownServer = ({ host, port }: ServerPlace): string =>
+  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Null where the error is none of the network or of TLS. */
+export function networkFault(error: unknown, place: ServerPlace): DatabaseFault | null {
+  const code = codeOf(error);
+  const server = shownServer(place);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return fault(`the host "${place.host}" cannot be found`, "correct the host in database.url");
+  if (code === "ECONNREFUSED")
+    return fault(
+      `no server listens at ${server}`,
+      "correct host and port in database.url, or start the server",
+    );
+  if (isSilent.test(code))
+    return fault(
+      `the server at ${server} does not answer`,
+      "correct host and port in database.url, or see whether a firewall stands between",
+    );
+  if (isCertificate.test(code))
+    return fault(
+      `the certificate of the server at ${server} is not trusted (${code})`,
+      "name the file of its authority in the variable NODE_EXTRA_CA_CERTS, or correct the host in database.url",
+    );
+  if (isTls.test(code)) return noTlsAt(server);
+  if (isCut.test(code))
+    return fault(
+      `the server at ${server} closes the connection`,
+      "see whether host and port in database.url are those of the database",
+    );
+  return null;
+}
+
+/** The URL asks for TLS, and the server has none. */
+export const noTlsAt = (server: string): DatabaseFault =>
+  fault(
+    `the server at ${server} offers no TLS, and database.url asks for it`,
+    "switch TLS on at the server, or remove it from database.url",
+  );
+
+/** What no engine has words for, in those of the driver. */
+export const unknownFault = (server: string, error: unknown): DatabaseFault =>
+  fault(
+    `the database at ${server} cannot be used (${error instanceof Error ? error.message : String(error)})`,
+    "see what the server says of it",
+  );
+
+/** A fault that may pass while the service runs. */
+export const fault = (reason: string, remedy: string): DatabaseFault => ({
+  reason,
+  remedy,
+  isLasting: false,
+});
+
+/** The `code` of an error of Node or of a driver; empty where it has none. */
+export const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
+
+const isSilent = /^(ETIMEDOUT|CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/;
+const isCertificate = /CERT|^UNABLE_TO_/;
+const isTls = /^(HANDSHAKE_NO_SSL_SUPPORT|HANDSHAKE_SSL_ERROR|ERR_TLS_REFUSED|ERR_SSL_\w+|EPROTO)$/;
+const isCut = /^(ECONNRESET|EPIPE|ECONNABORTED|CONNECTION_\w+|PROTOCOL_\w+)$/;

@@ -1,0 +1,48 @@
+/** Why a PostgreSQL database cannot be used, in words for its operator: by SQLSTATE, else by what the network says. */
+import type { DatabaseFault } from "../../../core/plans/ports.ts";
+import { codeOf, fault, networkFault, shownServer, unknownFault } from "../network-fault.ts";
+import type { ServerPlace } from "../network-fault.ts";
+
+/** What the URL says of the database. */
+export interface PostgresPlace extends ServerPlace {
+  readonly user: string;
+  readonly database: string;
+}
+
+export function connectFault(error: unknown, place: PostgresPlace): DatabaseFault {
+  const server = shownServer(place);
+  const code = codeOf(error);
+  if (code === "28P01")
+    return fault(
+      `the server at ${server} refuses the password of the user "${place.user}"`,
+      "correct user and password in database.url",
+    );
+  if (code.startsWith("28"))
+    return fault(
+      `the server at ${server} does not let the user "${place.user}" in`,
+      "correct the user in database.url, or allow it in pg_hba.conf, with or without TLS",
+    );
+  if (code.startsWith("SASL_"))
+    return fault(
+      `the server at ${server} asks for a password in a way that cannot be answered`,
+      "correct user and password in database.url",
+    );
+  if (code === "3D000")
+    return fault(
+      `the server at ${server} has no database "${place.database}"`,
+      "correct its name in database.url, or create it",
+    );
+  if (code === "42501")
+    return fault(
+      `the user "${place.user}" may not connect to the database "${place.database}"`,
+      "grant it CONNECT, or correct the user in database.url",
+    );
+  if (code === "53300")
+    return fault(
+      `the server at ${server} has no connection left`,
+      "raise max_connections at the server, or lower database.pool",
+    );
+  if (code.startsWith("57P"))
+    return fault(`the server at ${server} is starting or stopping`, "wait until it is up");
+  return networkFault(error, place) ?? unknownFault(server, error);
+}

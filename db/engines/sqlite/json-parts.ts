@@ -1,0 +1,40 @@
+/** JSON that SQLite keeps as text, compared by what it means: whole values, and what is part of them. Pure functions. */
+import { normalDecimal } from "../../../core/values/decimal.ts";
+import { ExactNumber, type Json } from "../../../core/values/json.ts";
+import { showJson } from "../../../core/values/json-types.ts";
+
+/** What answers show of a stored value: a text that is no JSON is a text. Never called with null. */
+export const storedJson = (raw: unknown): Json =>
+  typeof raw === "string" ? showJson(raw) : (raw as Json);
+
+/** One text for all ways to write a value: without blanks, members in order, numbers by their digits. */
+export function jsonKey(value: Json): string {
+  if (isNumber(value)) return normalDecimal(String(value)) ?? String(value);
+  if (Array.isArray(value)) return `[${value.map(jsonKey).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${jsonKey(value[name]!)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** Whether the part is the value itself or within it, or within an element of it: what `@>` of PostgreSQL means. */
+export const holdsPart = (whole: Json, part: Json): boolean =>
+  isWithin(part, whole) || (Array.isArray(whole) && whole.some((one) => isWithin(part, one)));
+
+/** An array is within one that has each of its elements, an object within one that has each of its members. */
+function isWithin(part: Json, whole: Json): boolean {
+  if (isSingle(part) || isSingle(whole)) return isSingle(part) && jsonKey(part) === jsonKey(whole);
+  if (Array.isArray(part))
+    return Array.isArray(whole) && part.every((one) => whole.some((other) => isWithin(one, other)));
+  if (Array.isArray(whole)) return false;
+  return Object.entries(part).every(
+    ([name, one]) => Object.hasOwn(whole, name) && isWithin(one, whole[name]!),
+  );
+}
+
+const isSingle = (value: Json): value is null | boolean | number | string =>
+  value === null || typeof value !== "object" || isNumber(value);
+
+const isNumber = (value: unknown): boolean =>
+  typeof value === "number" || value instanceof ExactNumber;

@@ -1,0 +1,155 @@
+/**
+ * What the database would refuse of rows that the rules accept: references that lead nowhere, values that are taken, columns that nobody
+ * fills. Looked up for a batch at a time, before anything is stored. Where it cannot be told (checks, triggers, values that the
+ * database or a handler makes), the commit finds out.
+ */
+import { hasHandlers } from "../../core/records/events.ts";
+import { past } from "../../core/callers/scoped-session.ts";
+import type { Queries } from "../../core/callers/session.ts";
+import type { ImportReference } from "../../core/plans/entity.ts";
+import { sourceOf } from "../../core/query/statement.ts";
+import type { Column } from "../../core/values/column.ts";
+import { limits } from "../../core/values/limits.ts";
+import { findRows, foldedText, type Key, keyText, scalarOf } from "./find-rows.ts";
+import { addMessage, type Case } from "./row-case.ts";
+import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
+
+/** Turns verdicts on rows that the database would refuse into errors. Batches of one file come in their order. */
+export type Foresee = (
+  queries: Queries,
+  cases: readonly Case[],
+  verdicts: readonly Verdict[],
+) => Promise<Verdict[]>;
+
+/** A row that is to be stored. */
+interface Stored {
+  readonly one: Case;
+  readonly verdict: NewRow | ChangedRow;
+}
+
+type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
+
+/** For all batches of one file. */
+export function createForesight(options: VerdictOptions): Foresee {
+  const { entity } = options;
+  /** Handlers may change the row, and what the database has. */
+  const isOpen = {
+    new: hasHandlers(entity, "onBeforeInsert"),
+    change: hasHandlers(entity, "onBeforeUpdate"),
+  };
+  const { references, uniques } = options.plan.constraints;
+  const checks: readonly Check[] = [
+    neededCheck(options),
+    ...references.flatMap((reference) => referenceCheck(reference, options) ?? []),
+    ...uniques.flatMap((columns) => uniqueCheck(columns, options) ?? []),
+  ];
+  return async (queries, cases, verdicts) => {
+    const stored = cases.flatMap((one, at): Stored[] => {
+      const verdict = verdicts[at]!;
+      if (verdict.kind === "skip" || verdict.kind === "invalid") return [];
+      return isOpen[verdict.kind] ? [] : [{ one, verdict }];
+    });
+    for (const check of checks) await check(queries, stored);
+    return verdicts.map((verdict, at) => {
+      const { faults } = cases[at]!;
+      return verdict.kind === "skip" || faults.length === 0 ? verdict : { kind: "invalid", faults };
+    });
+  };
+}
+
+/** Columns of a new row that the file cannot set; its sender may not know them, so that they are not named. */
+function neededCheck({ plan: { constraints } }: VerdictOptions): Check {
+  const text = "a new record needs a value that the import cannot set";
+  return async (_queries, stored) => {
+    for (const { one, verdict } of stored) {
+      const isWhole =
+        verdict.kind === "change" ||
+        constraints.needed.every((column) => verdict.values.has(column));
+      if (!isWhole) one.faults.push({ text, place: null });
+    }
+  };
+}
+
+/** Values that must be those of another row, which is there or stands before in the file. Null where they were looked up by name. */
+function referenceCheck(
+  { columns, table, referenced, isOwn }: ImportReference,
+  { plan, columns: fileColumns }: VerdictOptions,
+): Check | null {
+  const lookup = fileColumns.find(({ column }) => column === columns[0])?.lookup;
+  if (lookup && columns.length === 1 && lookup.table.identity === table.identity) return null;
+  const search = { source: sourceOf(table), by: referenced, columns: [], lock: false };
+  const upsertKeys = [...plan.upsertKeys.values()];
+  const ownKeys = new Set<string>();
+  let known = new Set<string>();
+  return async (queries, stored) => {
+    if (isOwn) {
+      for (const row of stored) {
+        const key = valuesOf(row, referenced, upsertKeys);
+        if (key !== null) ownKeys.add(keyText(key));
+      }
+    }
+    const asked = stored.flatMap((row) => {
+      const isSet = columns.some((column) => row.verdict.values.has(column));
+      const key = isSet ? valuesOf(row, columns, upsertKeys) : null;
+      return key === null || ownKeys.has(keyText(key)) ? [] : [{ row, key }];
+    });
+    if (known.size > limits.importNamesMax) known = new Set();
+    const unknown = asked.flatMap(({ key }) => (known.has(keyText(key)) ? [] : [key]));
+    if (unknown.length > 0)
+      for (const text of (await findRows(queries, search, unknown)).keys()) known.add(text);
+    for (const { row, key } of asked) {
+      if (known.has(keyText(key))) continue;
+      const texts = key.map((value) => String(value).slice(0, 100));
+      addMessage(row.one, columns[0]!, `there is no record "${texts.join(", ")}" to refer to`);
+    }
+  };
+}
+
+/** Values that no other row may have. Null where the file does not set them, or records are found by them. */
+function uniqueCheck(
+  columns: readonly Column[],
+  { plan, columns: fileColumns }: VerdictOptions,
+): Check | null {
+  const { key: primary, table } = plan.write;
+  const upsertKeys = [...plan.upsertKeys.values()];
+  const given = new Set(fileColumns.map(({ column }) => column));
+  const areUpsertKeys =
+    columns.length === upsertKeys.length && columns.every((column) => upsertKeys.includes(column));
+  if (areUpsertKeys || !columns.every((column) => given.has(column))) return null;
+  const search = { source: sourceOf(table), by: columns, columns: [primary], lock: false };
+  const seen = new Map<string, number>();
+  return async (queries, stored) => {
+    const asked = stored.flatMap((row) => {
+      const key = valuesOf(row, columns, upsertKeys);
+      return key === null ? [] : [{ row, key }];
+    });
+    if (asked.length === 0) return;
+    const keys = asked.map(({ key }) => key);
+    // Also of records that the caller may not see: nothing is told of them but that the value is taken.
+    const found = await findRows(past(queries, "importKeys"), search, keys);
+    for (const { row, key } of asked) {
+      const { one, verdict } = row;
+      const text = foldedText(key, columns);
+      const first = seen.get(text);
+      if (first === undefined) seen.set(text, one.row.rowIndex);
+      else addMessage(one, columns[0]!, `stands in row ${first} already`);
+      const own = verdict.kind === "change" ? keyText([verdict.key]) : null;
+      const records = found.get(keyText(key)) ?? [];
+      if (records.some((record) => keyText([scalarOf(primary, record)]) !== own))
+        addMessage(one, columns[0]!, "is taken already");
+    }
+  };
+}
+
+/** What the row will have in the columns; null where one of them will be null, or is not known. */
+function valuesOf(
+  { one, verdict: { values } }: Stored,
+  columns: readonly Column[],
+  upsertKeys: readonly Column[],
+): Key | null {
+  const key = columns.map((column) => {
+    const at = upsertKeys.indexOf(column);
+    return values.get(column) ?? (at < 0 ? null : (one.key?.[at] ?? null));
+  });
+  return key.includes(null) ? null : key;
+}

@@ -1,0 +1,39 @@
+/** How many jobs may wait: of each project, and of one caller within it, so that nobody fills the queue for the others. */
+import { AppError } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { Job } from "../../core/plans/ports.ts";
+
+/** What of a job says whose turn it takes. */
+export type Waiting = Pick<Job, "project" | "share">;
+
+/** The most jobs that may wait. */
+export interface WaitingLimits {
+  readonly ofProject: number;
+  readonly ofCaller: number;
+}
+
+export const waitingLimits: WaitingLimits = {
+  ofProject: limits.jobsWaitingMax,
+  ofCaller: limits.jobsWaitingCallerMax,
+};
+
+/** Whether one more job may wait beside those; the failure with which it is refused, or null. */
+export function shareFault(
+  { project, share }: Waiting,
+  waiting: Iterable<Waiting>,
+  { ofProject, ofCaller }: WaitingLimits,
+): AppError | null {
+  const counts = { project: 0, caller: 0 };
+  for (const other of waiting) {
+    if (other.project !== project) continue;
+    counts.project += 1;
+    if (other.share === share) counts.caller += 1;
+  }
+  if (counts.caller >= ofCaller) return tooMany(`You have ${ofCaller} jobs waiting already`);
+  return counts.project >= ofProject
+    ? tooMany(`${ofProject} jobs of this project are waiting already`)
+    : null;
+}
+
+const tooMany = (what: string): AppError =>
+  new AppError("tooManyRequests", `${what}; wait until some have begun`);

@@ -1,0 +1,129 @@
+/** What `check` warns of: settings that are dangerous and may be meant all the same. */
+import { describe, expect, test } from "vitest";
+import { riskText, settingsRisks } from "../../core/config/risks.ts";
+import { filesOf, load, projectFile } from "./shop.ts";
+
+const sha256 = "0".repeat(64);
+const keys = { apiKeys: [{ id: "erp", sha256, roles: ["clerk"] }] };
+const items = { action: { read: true }, tableName: "products", access: { clerk: ["read"] } };
+
+/** The risks of a project.json beside one endpoint. */
+async function risksOf(settings: object, payload: object = items, openBy: string | null = null) {
+  const { projects, faults, risks } = await load(
+    filesOf({ "project.json": { ...projectFile, ...settings }, "items.json": payload }),
+  );
+  expect(faults).toEqual([]);
+  return [...projects.flatMap((config) => settingsRisks(config, { openBy })), ...risks];
+}
+
+test("a project that is meant to be safe has no risks", async () => {
+  const jwt = { secret: "s".repeat(32) };
+  const cors = { origins: ["https://shop.example"] };
+  expect(await risksOf({ auth: { ...keys, jwt }, cors }, items, "HOST=0.0.0.0")).toEqual([]);
+});
+
+const open = { ...items, access: undefined };
+const guests = { auth: { ...keys, anonymous: { roles: ["clerk"] } } };
+
+test.each([
+  [
+    "no auth where others can connect",
+    {},
+    open,
+    'shop/project.json  auth: there is no "auth", and other machines can connect (HOST=0.0.0.0): everybody who can connect may read and write',
+  ],
+  [
+    "an endpoint without access",
+    { auth: keys },
+    open,
+    'shop/items.json  access: nobody may use this endpoint: project.json has "auth", and the file has no "access"',
+  ],
+  [
+    "a short secret, counted in bytes",
+    { auth: { jwt: { secret: `${"ä".repeat(15)}s` } } },
+    items,
+    "shop/project.json  auth.jwt.secret: the secret has fewer than 32 bytes: anyone with one token can find it by brute force; use 32 random bytes",
+  ],
+  [
+    "an issuer's keys over http",
+    { auth: { jwt: { jwksUri: "http://id.example/keys" } } },
+    items,
+    "shop/project.json  auth.jwt.jwksUri: the keys are fetched over http: anyone on the network path can replace them; use https",
+  ],
+  [
+    "anonymous callers without limits",
+    guests,
+    items,
+    'shop/project.json  rateLimit: there is no "rateLimit" with a max, and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
+  ],
+  [
+    "pages of every origin",
+    { auth: keys, cors: { origins: ["*"] } },
+    items,
+    'shop/project.json  cors.origins: "*" lets every web page call the API from the browsers of its visitors',
+  ],
+])("a risk is %s", async (_, settings, payload, expected) => {
+  const risks = await risksOf(settings, payload, "HOST=0.0.0.0");
+  expect(risks.map(riskText)).toEqual([expected]);
+});
+
+test("no auth is no risk where nobody else can connect", async () => {
+  expect(await risksOf({}, open)).toEqual([]);
+});
+
+test("keys over http from an allowed private address are no risk", async () => {
+  const auth = { jwt: { jwksUri: "http://localhost:8080/keys" } };
+  expect(await risksOf({ auth, hooks: { allowedHosts: ["localhost:8080"] } })).toEqual([]);
+});
+
+describe("a column that is hidden from a role", () => {
+  const hiding = { hiddenFields: { clerk: ["price"] } };
+  const reading = { ...items, ...hiding };
+
+  test.each([
+    ["viewQuery", "read", 'select sku, p."price" AS weight from products p'],
+    ["datatablesQuery", "datatables", "select sku, price as weight from products"],
+    ["exportQuery", "export", "select sku, products.price as `weight` from products"],
+  ])("and that the %s shows under another name", async (property, action, query) => {
+    const payload = {
+      action: { [action]: true },
+      tableName: "products",
+      access: { clerk: [action] },
+      [property]: query,
+      ...hiding,
+    };
+    expect((await risksOf({ auth: keys }, payload)).map(riskText)).toEqual([
+      `shop/items.json  ${property}: the query shows price as weight, and price is hidden from the role clerk; hide weight as well`,
+    ]);
+    const hidden = { hiddenFields: { clerk: ["price", "weight"] } };
+    expect(await risksOf({ auth: keys }, { ...payload, ...hidden })).toEqual([]);
+  });
+
+  test.each([
+    ["the role itself", { clerk: ["read"] }, "clerk"],
+    ["everybody with credentials", { "*": ["read"] }, "*"],
+  ])("and that another endpoint of the table shows to %s", async (_, access, role) => {
+    const files = filesOf({
+      "project.json": { ...projectFile, auth: keys },
+      "items.json": reading,
+      "stock.json": { action: { read: true }, tableName: "products", access },
+    });
+    expect((await load(files)).risks.map(riskText)).toEqual([
+      `shop/stock.json  ${role === "*" ? 'access["*"]' : "access.clerk"}: the role clerk can see price here, and items hides it from that role; hide it here as well`,
+    ]);
+  });
+
+  test.each([
+    ["hides it too", { access: { clerk: ["read"] }, ...hiding }],
+    ["leaves it out", { access: { clerk: ["read"] }, fieldName: ["product_id", "sku"] }],
+    ["is for another role", { access: { manager: "*" } }],
+    ["shows no rows to the role", { action: { create: true }, access: { clerk: ["create"] } }],
+  ])("is no risk where the other endpoint %s", async (_, other) => {
+    const files = filesOf({
+      "project.json": { ...projectFile, auth: keys },
+      "items.json": reading,
+      "stock.json": { action: { read: true }, tableName: "products", ...other },
+    });
+    expect((await load(files)).risks).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * Requests that nobody thought of, made of the actions' own schemas, to two services whose databases differ only in what the caller must not
+ * learn: `extraction.test.ts` says more. Names and values of hidden columns and foreign records are among the hints. A seed for each action
+ * makes failures repeatable.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { actions } from "../../core/actions.ts";
+import { compileProject } from "../../core/config/compile-project.ts";
+import { readConfig } from "../../core/config/read-config.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import type { Json } from "../../core/values/json.ts";
+import { openDb } from "../../db/open.ts";
+import { bentOf, valuesOf } from "../schema-values.ts";
+import { ids, isStatic } from "./extraction-requests.ts";
+import { foreignAccounts, openTwins, own, post, type Twins } from "./twins.ts";
+
+let twins: Twins;
+let entities: ReadonlyMap<string, Entity>;
+beforeAll(async () => {
+  twins = await openTwins();
+  const [project] = readConfig(twins.left.files, {}).projects;
+  const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
+  const db = await openDb(project!.database.url, options);
+  ({ entities } = await compileProject(project!, db.catalog));
+  await db.close();
+});
+afterAll(() => twins?.close());
+
+/** Values for members of these names. A key for a new record is never a foreign one: that the key is taken is told, by contract. */
+const hintsFor = (action: string): Record<string, Json[]> => {
+  const isNew = creates(action);
+  const names = [
+    "order_id",
+    "title",
+    "qty",
+    "cost",
+    "seal",
+    "code",
+    "tenant",
+    "ticket_id",
+    "status",
+    "ends",
+  ];
+  return {
+    order_id: isNew ? [...own.orders] : ids,
+    ticket_id: isNew ? [] : ["p0", "q0", "none"],
+    id: ids,
+    account_id: isNew ? ["nobody"] : ["aa", ...foreignAccounts, "none"],
+    key: names,
+    column: names,
+    field: names,
+    search_by: names,
+    searchBy: names,
+    operator: ["=", "!=", ">", "<", "LIKE", "IN", "IS NULL"],
+    value: ["b0", "open", "two", 10, "c-a1", "a"],
+    search_value: ["e", "b", "secret"],
+    tenant: ["a", "b"],
+    code: ["c-a1"],
+    seal: ["seal-left-0", "seal-b0"],
+  };
+};
+
+/** The jobs and files of an action that has them are asked for above. */
+const generated = actions.filter(
+  ({ name, takesUpload }) =>
+    !takesUpload && !name.startsWith("export") && !name.startsWith("import"),
+);
+const runs = 12;
+
+/** Those that create come last: afterwards there are records whose keys, and with them whose order, are the service's own. */
+const generatedFor = (mode: "reads" | "writes") =>
+  generated
+    .filter((action) => (action.mode === "reads") === (mode === "reads"))
+    .toSorted((one, other) => Number(creates(one.name)) - Number(creates(other.name)))
+    .map((action) => [action.name, action] as const);
+const creates = (name: string): boolean => name.startsWith("create");
+
+describe.each(["reads", "writes"] as const)(
+  "nothing is told by what %s, made of the schema of",
+  (mode) => {
+    test.each(generatedFor(mode))(
+      "%s",
+      async (name, action) => {
+        const seed =
+          [...name].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 11) % 1_000_000;
+        for (const entity of entities.values()) {
+          const input = entity.enabled.has(name) ? action.input({ entity, method: "POST" }) : null;
+          if (input === null) continue;
+          const hints = hintsFor(name);
+          const bodies = [
+            ...fc.sample(valuesOf(input, hints), { numRuns: runs, seed }),
+            ...fc.sample(bentOf(input, hints), { numRuns: runs, seed: seed + 1 }),
+          ];
+          for (const body of bodies)
+            await twins.expectSame(post(`${entity.name}/${name}`, body, isStatic), [
+              entity.name,
+              name,
+              body,
+            ]);
+        }
+      },
+      120_000,
+    );
+  },
+);

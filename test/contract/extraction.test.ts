@@ -1,0 +1,212 @@
+/**
+ * What a caller could find out by asking cleverly: the same long list of requests to two services whose databases differ only in what the
+ * caller must not learn. Equal answers to all of them, byte for byte, mean that nothing was told. `extraction-generated.test.ts` has requests
+ * that nobody thought of.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Json } from "../../core/values/json.ts";
+import { lists, namesFor, reading, where, writing } from "./extraction-requests.ts";
+import type { Answer, Fixture } from "./harness.ts";
+import { importerOf, sheetsOf, workbookOf } from "./imports.ts";
+import { foreignIds, keyOf, openTwins, post, type Twins } from "./twins.ts";
+
+let twins: Twins;
+beforeAll(async () => {
+  twins = await openTwins();
+});
+afterAll(() => twins?.close());
+
+const expectSame: Twins["expectSame"] = (ask, about) => twins.expectSame(ask, about);
+const get =
+  (path: string) =>
+  (fixture: Fixture): Promise<Answer> =>
+    fixture.request(`/api/test/${path}`, { headers: keyOf("clerk") });
+
+describe("nothing is told by", () => {
+  test.each(Object.entries(reading))("%s", async (_, requests) => {
+    for (const [path, body, headers] of requests)
+      await expectSame(post(path, body, headers), [path, body]);
+  });
+
+  test.each(lists)("the pages of %s by cursor", async (list) => {
+    for (const column of [undefined, ...namesFor(list)])
+      await expectSame(async (fixture) => {
+        const pages: Answer[] = [];
+        let cursor: unknown = true;
+        while (typeof cursor === "string" || cursor === true) {
+          const sort = column === undefined ? {} : { sort_columns: [{ column, order: "desc" }] };
+          const page = await post(`${list}/read`, { ...sort, cursor, per_page: 2 })(fixture);
+          pages.push(page);
+          cursor = page.body.pagination?.next_cursor;
+        }
+        return pages;
+      }, column);
+  });
+
+  test.each(["orders", "viewed", "tickets"])("an export of %s", async (list) => {
+    await expectSame((fixture) => exported(fixture, list, { format: "csv" }));
+    await expectSame((fixture) =>
+      exported(fixture, list, { format: "csv", ...where("cost", ">", 20) }),
+    );
+  });
+
+  test("a template of an import", async () => {
+    for (const list of ["orders", "tickets"])
+      await expectSame(async (fixture) => {
+        const response = await fixture.fetch(`/api/test/${list}/import-template`, {
+          headers: keyOf("clerk"),
+        });
+        const body = await sheetTexts(new Uint8Array(await response.arrayBuffer()));
+        return { status: response.status, headers: new Headers(), body };
+      });
+  });
+});
+
+describe("nothing is told by what writes:", () => {
+  beforeAll(async () => {
+    // Foreign records of one world are locked, by their key and by a value that they share with own ones.
+    const lock = (key: string, value: string): Promise<Answer> =>
+      twins.left.post(
+        "plain/lock/acquire",
+        { lock_keys: [{ key, value }], ttl: 300, owner: "other" },
+        keyOf("other"),
+      );
+    for (const id of foreignIds.slice(0, 4)) await lock("order_id", id);
+    for (const title of ["two", "secret left"]) await lock("title", title);
+    await twins.left.post(
+      "plain/create",
+      { title: "theirs" },
+      { ...keyOf("other"), "idempotency-key": "k1" },
+    );
+  });
+
+  test("one request after the other", async () => {
+    for (const [path, body, headers] of writing)
+      await expectSame(post(path, body, headers), [path, body]);
+  }, 120_000);
+
+  test("a key that a foreign record has, which names the field alone", async () => {
+    const code = { code: "c-b7", title: "mine" };
+    const { status, body } = await post("plain/create", code)(twins.right);
+    expect([status, body.error, Object.keys(body.errors)]).toEqual([
+      409,
+      "Duplicate entry",
+      ["code"],
+    ]);
+    expect(body).not.toHaveProperty("data");
+  });
+
+  test("imports", async () => {
+    const files: readonly (readonly [string, readonly (readonly Json[])[]])[] = [
+      [
+        "orders",
+        [
+          ["code", "title"],
+          ["c-a1", "mine"],
+          ["n-1", "new"],
+        ],
+      ],
+      [
+        "orders",
+        [
+          ["code", "Account"],
+          ["n-2", "Alpha"],
+          ["n-3", "acc bx left"],
+          ["n-4", "acc by right"],
+          ["n-5", "nobody"],
+        ],
+      ],
+      [
+        "orders",
+        [
+          ["code", "account_id"],
+          ["n-6", "aa"],
+          ["n-7", "bx"],
+          ["n-8", "by"],
+          ["n-9", "none"],
+        ],
+      ],
+      [
+        "orders",
+        [
+          ["code", "cost", "seal"],
+          ["c-a1", 5, "seal-left-1"],
+        ],
+      ],
+      [
+        "orders",
+        [
+          ["code", "tenant"],
+          ["c-a1", "b"],
+          ["n-10", "b"],
+        ],
+      ],
+      [
+        "tickets",
+        [
+          ["label", "begins"],
+          ["label 1", "2026-01-01"],
+          ["new", "2026-09-01"],
+        ],
+      ],
+      [
+        "tickets",
+        [
+          ["label", "status"],
+          ["label 1", "open"],
+        ],
+      ],
+    ];
+    for (const [list, rows] of files)
+      await expectSame(async (fixture) => {
+        const importer = importerOf({
+          post: (path, body) => fixture.post(path, body, keyOf("clerk")),
+          request: (path, init) =>
+            fixture.request(path, {
+              ...init,
+              headers: { ...Object.fromEntries(new Headers(init?.headers)), ...keyOf("clerk") },
+            }),
+        });
+        const sent = await importer.sendFile(list, await workbookOf(rows));
+        if (sent.status !== 200) return sent;
+        const started = await post(`${list}/import-preview`, { upload_id: sent.body.upload_id })(
+          fixture,
+        );
+        const preview = await importer.ended(list, started.body.job_id);
+        if (preview.body.status !== "preview_ok") return [sent, preview];
+        const commit = await post(`${list}/import-commit`, { preview_job_id: started.body.job_id })(
+          fixture,
+        );
+        return [
+          sent,
+          preview,
+          commit.status === 200 ? await importer.ended(list, commit.body.job_id) : commit,
+        ];
+      }, rows);
+  }, 120_000);
+});
+
+async function exported(fixture: Fixture, list: string, body: object): Promise<Answer[]> {
+  const started = await post(`${list}/export`, body)(fixture);
+  if (started.status !== 200) return [started];
+  const job = `job_id=${started.body.job_id}`;
+  const ended = async (): Promise<Answer> => {
+    const answer = await get(`${list}/export-status?${job}`)(fixture);
+    expect(["completed", "failed"]).toContain(answer.body.status);
+    return answer;
+  };
+  const status = await vi.waitFor(ended, { timeout: 25_000, interval: 30 });
+  const file = await fixture.fetch(`/api/test/${list}/export-download?${job}`, {
+    headers: keyOf("clerk"),
+  });
+  return [
+    started,
+    status,
+    { status: file.status, headers: new Headers(), body: await file.text() },
+  ];
+}
+
+async function sheetTexts(bytes: Uint8Array<ArrayBuffer>): Promise<unknown> {
+  const sheets = await sheetsOf(bytes);
+  return sheets.map((sheet) => sheet.getSheetValues());
+}

@@ -1,0 +1,276 @@
+/**
+ * What the preview of an import says before anything is stored: of every row what will become of it, and why not where the database
+ * would refuse it. What it approves, the commit stores.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Json } from "../../core/values/json.ts";
+import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { type JobFixture, openJobFixture } from "./job-places.ts";
+
+const setUp = () => [
+  "create table halls (hall varchar(10) not null, bay integer not null, primary key (hall, bay))",
+  "create table makers (maker_id varchar(36) primary key, code varchar(10) not null unique)",
+  `create table crates (
+    crate_id varchar(36) primary key, code varchar(20) not null unique, label varchar(20) unique, note varchar(20),
+    place varchar(10), position integer, hall varchar(10), bay integer, maker varchar(10), inside varchar(36),
+    unique (place, position),
+    foreign key (hall, bay) references halls (hall, bay),
+    foreign key (maker) references makers (code),
+    foreign key (inside) references crates (crate_id))`,
+  "create table sealed (seal_id varchar(36) primary key, name varchar(20), secret varchar(20) not null)",
+  "insert into halls (hall, bay) values ('north', 1), ('north', 2)",
+  "insert into makers (maker_id, code) values ('m1', 'ACME'), ('m2', 'BOLT')",
+];
+
+const action = { import: true };
+const crates = { tableName: "crates", primaryKey: "crate_id", action, hiddenFields: ["note"] };
+const endpoints = {
+  crates: { ...crates, importConfig: { upsertKeys: ["code"] } },
+  insert: { ...crates, importConfig: { upsertKeys: ["code"], upsertStrategy: "insert_only" } },
+  plain: crates,
+  sealed: { tableName: "sealed", action, fieldName: ["name"] },
+};
+
+let shop: JobFixture;
+let imports: Importer;
+beforeAll(async () => {
+  shop = await openJobFixture("in the service", { tables: [], setUp, endpoints });
+  imports = importerOf(shop);
+});
+afterAll(() => shop?.close());
+
+beforeEach(async () => {
+  await shop.sql("update crates set inside = null");
+  await shop.sql("delete from crates");
+  await shop.sql(
+    "insert into crates (crate_id, code, label, place, position) values ('k1', 'C-1', 'first', 'a', 1), ('k2', 'C-2', 'second', 'a', 2)",
+  );
+});
+
+/** Title, endpoint, rows with their headings, runs of outcomes as `from-to outcome`. */
+type Case = readonly [
+  title: string,
+  endpoint: string,
+  rows: readonly (readonly Json[])[],
+  outcomes: readonly string[],
+];
+
+/** Also the messages by row. */
+type Refusal = readonly [...Case, messages: Readonly<Record<number, string[]>>];
+
+const refused: readonly Refusal[] = [
+  [
+    "a reference that leads nowhere",
+    "crates",
+    [
+      ["code", "maker"],
+      ["C-1", "ACME"],
+      ["C-3", "NONE"],
+      ["C-4", null],
+      ["C-2", "GONE"],
+      ["C-5", "BOLT"],
+    ],
+    ["2-2 update", "3-3 invalid", "4-4 insert", "5-5 invalid", "6-6 insert"],
+    {
+      3: ['maker: there is no record "NONE" to refer to'],
+      5: ['maker: there is no record "GONE" to refer to'],
+    },
+  ],
+  [
+    "a reference of several columns that leads nowhere",
+    "crates",
+    [
+      ["code", "hall", "bay"],
+      ["C-3", "north", 2],
+      ["C-4", "north", 3],
+      ["C-5", "south", 1],
+      ["C-6", "south", null],
+    ],
+    ["2-2 insert", "3-4 invalid", "5-5 insert"],
+    {
+      3: ['hall: there is no record "north, 3" to refer to'],
+      4: ['hall: there is no record "south, 1" to refer to'],
+    },
+  ],
+  [
+    "a reference to the own table that neither it nor the file has",
+    "plain",
+    [
+      ["crate_id", "code", "inside"],
+      ["k3", "C-3", "k1"],
+      ["k4", "C-4", "k3"],
+      ["k5", "C-5", "k5"],
+      ["k6", "C-6", "k9"],
+    ],
+    ["2-4 insert", "5-5 invalid"],
+    { 5: ['inside: there is no record "k9" to refer to'] },
+  ],
+  [
+    "a primary key that is taken",
+    "plain",
+    [
+      ["crate_id", "code"],
+      ["k1", "C-3"],
+      ["k3", "C-4"],
+    ],
+    ["2-2 invalid", "3-3 insert"],
+    { 2: ["crate_id: is taken already"] },
+  ],
+  [
+    "a primary key that is taken, beside the upsert keys",
+    "crates",
+    [
+      ["crate_id", "code"],
+      ["k2", "C-3"],
+    ],
+    ["2-2 invalid"],
+    { 2: ["crate_id: is taken already"] },
+  ],
+  [
+    "a unique value that is taken, in a new and in a changed record",
+    "crates",
+    [
+      ["code", "label"],
+      ["C-1", "second"],
+      ["C-2", "second"],
+      ["C-3", "first"],
+      ["C-4", "third"],
+      ["C-5", null],
+      ["C-6", null],
+    ],
+    ["2-4 invalid", "5-7 insert"],
+    {
+      2: ["label: is taken already"],
+      3: ["label: stands in row 2 already"],
+      4: ["label: is taken already"],
+    },
+  ],
+  [
+    "unique values that stand twice in the file",
+    "plain",
+    [
+      ["crate_id", "code", "label"],
+      ["k3", "C-3", "x"],
+      ["k4", "C-3", "y"],
+      ["k3", "C-4", "x"],
+    ],
+    ["2-2 insert", "3-4 invalid"],
+    {
+      3: ["code: stands in row 2 already"],
+      4: ["crate_id: stands in row 2 already", "label: stands in row 2 already"],
+    },
+  ],
+  [
+    "values that are unique together and taken",
+    "crates",
+    [
+      ["code", "place", "position"],
+      ["C-1", "a", 1],
+      ["C-2", "a", 3],
+      ["C-3", "a", 2],
+      ["C-4", "b", 2],
+      ["C-5", "a", null],
+    ],
+    ["2-3 update", "4-4 invalid", "5-6 insert"],
+    { 4: ["place: is taken already"] },
+  ],
+  [
+    "a new record without a value that the file cannot set",
+    "sealed",
+    [["name"], ["x"]],
+    ["2-2 invalid"],
+    { 2: ["a new record needs a value that the import cannot set"] },
+  ],
+];
+
+const approved: readonly Case[] = [
+  [
+    "new and changed records, and runs of them",
+    "crates",
+    [
+      ["code", "label", "maker"],
+      ["C-3", "x", "ACME"],
+      ["C-4", "y", "ACME"],
+      ["C-1", "first", "BOLT"],
+      ["C-5", null, null],
+    ],
+    ["2-3 insert", "4-4 update", "5-5 insert"],
+  ],
+  [
+    "existing records that are left alone",
+    "insert",
+    [
+      ["code", "label"],
+      ["C-1", "second"],
+      ["C-3", "third"],
+      ["C-2", "x"],
+    ],
+    ["2-2 skip", "3-3 insert", "4-4 skip"],
+  ],
+  [
+    "records that refer to the row before them",
+    "plain",
+    [
+      ["crate_id", "code", "inside"],
+      ["k3", "C-3", "k1"],
+      ["k4", "C-4", "k3"],
+    ],
+    ["2-3 insert"],
+  ],
+];
+
+/** How many rows have each outcome. */
+const countsOf = (outcomes: readonly string[]) => {
+  const counts = { insert: 0, update: 0, skip: 0, invalid: 0 };
+  for (const run of outcomes) {
+    const [, from, to, outcome] = /^(\d+)-(\d+) (.*)$/.exec(run)!;
+    counts[outcome as keyof typeof counts] += Number(to) - Number(from) + 1;
+  }
+  return counts;
+};
+
+const runsOf = (body: { outcomes: { from: number; to: number; outcome: string }[] }) =>
+  body.outcomes.map(({ from, to, outcome }) => `${from}-${to} ${outcome}`);
+
+describe("the preview", () => {
+  test.each(refused)("refuses %s", async (_, endpoint, rows, outcomes, messages) => {
+    const { body } = await imports.previewed(endpoint, await workbookOf(rows));
+    const errors = body.errors as { rowIndex: number; messages: string[] }[] | undefined;
+    const said = Object.fromEntries((errors ?? []).map((one) => [one.rowIndex, one.messages]));
+    expect(said).toEqual(messages);
+    expect(body.status).toBe("preview_error");
+    expect(runsOf(body)).toEqual(outcomes);
+    const counts = countsOf(outcomes);
+    expect(body.summary).toEqual({ valid: counts.insert + counts.update, ...counts });
+  });
+
+  test.each(approved)(
+    "approves, and the commit stores, %s",
+    async (_, endpoint, rows, outcomes) => {
+      const { body } = await imports.previewed(endpoint, await workbookOf(rows));
+      expect(body.status, JSON.stringify(body)).toBe("preview_ok");
+      expect(runsOf(body)).toEqual(outcomes);
+      const { insert, update, skip } = countsOf(outcomes);
+      expect(body.summary).toEqual({ valid: insert + update, invalid: 0, skip, insert, update });
+      const commit = await imports.commit(endpoint, body.job_id);
+      expect(commit.body).toMatchObject({
+        status: "completed",
+        result: { inserted: insert, updated: update },
+      });
+    },
+  );
+
+  test("approves no row that the commit refuses, in the order of many batches", async () => {
+    const rows = Array.from({ length: 1_300 }, (_, at) => [
+      `n${at}`,
+      `N-${at % 1_250}`,
+      at % 400 === 399 ? "none" : at > 0 ? `n${at - 1}` : null,
+    ]);
+    const { body } = await imports.previewed(
+      "plain",
+      await workbookOf([["crate_id", "code", "inside"], ...rows]),
+    );
+    // Three that refer to nothing, and fifty whose code stands before.
+    expect(body.summary).toEqual({ valid: 1_247, invalid: 53, skip: 0, insert: 1_247, update: 0 });
+  });
+});

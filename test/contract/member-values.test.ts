@@ -1,0 +1,98 @@
+/** Columns whose values hold others (JSON, arrays), and types that are shown and never written. */
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { check, record, records } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const engine = inject("engine");
+const columns = engine === "postgres" ? ["doc", "tags"] : ["doc"];
+
+let service: Fixture;
+beforeAll(async () => {
+  service = await openFixture({
+    tables: [],
+    setUp: () => [
+      ...(engine === "postgres" ? ["create type pair as (a integer, b text)"] : []),
+      `create table held (id integer primary key, name varchar(20), doc json${engine === "postgres" ? ", tags text[], words tsvector, both_of pair" : ""})`,
+      `insert into held (id, name, doc) values (1, 'needle', '{"a": "needle"}'), (2, 'hay', '{"a": "needle"}')`,
+      ...(engine === "postgres"
+        ? [
+            "update held set tags = '{needle}', words = 'needle', both_of = row(1, 'x') where id = 2",
+          ]
+        : []),
+    ],
+    endpoints: {
+      held: { tableName: "held", action: { read: true, update: true, datatables: true } },
+    },
+    project: { cache: { enabled: false } },
+  });
+});
+afterAll(() => service.close());
+
+describe.each(columns)("a search of the column %s", (key) => {
+  const message = `Column "${key}" cannot be searched, as its values are no texts`;
+
+  test.each(["LIKE", "NOT LIKE", "ILIKE"])("read refuses %s", async (operator) => {
+    const where = { conditions: [{ key, operator, value: "%needle%" }] };
+    check(await service.post("held/read", { where }), {
+      status: 400,
+      error: "Invalid parameter",
+      message,
+    });
+  });
+
+  test.each([
+    [">", ["a"]],
+    ["<=", ["a"]],
+    ["IN", [["a"]]],
+    ["BETWEEN", [["a"], ["b"]]],
+  ])("read refuses %s", async (operator, value) => {
+    const where = { conditions: [{ key, operator, value }] };
+    check(await service.post("held/read", { where }), {
+      status: 400,
+      error: "Invalid parameter",
+      message: `Column "${key}" holds other values: it takes =, !=, CONTAINS, IS NULL and IS NOT NULL`,
+    });
+  });
+
+  test("read refuses it as search_by", async () => {
+    const body = { search_value: "needle", search_by: key };
+    check(await service.post("held/read", body), {
+      status: 400,
+      error: "Invalid parameter",
+      message,
+    });
+  });
+
+  test("datatables refuses it as searchBy", async () => {
+    const body = { search: { value: "needle" }, searchBy: key };
+    check(await service.post("held/datatables", body), {
+      status: 400,
+      error: "Invalid parameter",
+      message,
+    });
+  });
+});
+
+test("a search of all columns leaves out those whose values hold others", async () => {
+  const answer = await service.post("held/read", {
+    search_value: "needle",
+    select: ["id"],
+    ...(engine === "postgres" && {
+      where: { conditions: [{ key: "words", operator: "IS NULL" }] },
+    }),
+  });
+  expect(records(answer)).toEqual([{ id: 1 }]);
+});
+
+test.runIf(engine === "postgres")(
+  "composite types and tsvector are shown, and not written",
+  async () => {
+    const answer = await service.post("held/update", {
+      id: 2,
+      name: "new",
+      words: "other",
+      both_of: "(2,y)",
+    });
+    expect(record(answer)).toMatchObject({ name: "new", words: "'needle'", both_of: "(1,x)" });
+  },
+);

@@ -1,0 +1,255 @@
+/**
+ * Rate limits: which requests count, for whom, and what a client sees of it. Each test has a bucket of its own: an address that only it sends
+ * (the service believes one proxy), or a key. How windows end is in `test/memory-counters.test.ts`.
+ */
+import { createHash } from "node:crypto";
+import { SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { check } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+const secret = "a shared secret of thirty-two bytes";
+const keys = ["erp", "shop", "till", "far"];
+const keyOf = (id: string): string => `key-of-${id}`;
+
+const goods = {
+  tableName: "goods",
+  primaryKey: "id",
+  action: { read: true, first: true, export: true, lock: true },
+};
+
+let place: Fixture;
+beforeAll(async () => {
+  place = await openFixture({
+    tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
+    setUp: () => ["insert into goods values ('a', 'A')"],
+    endpoints: {
+      goods: { ...goods, access: { clerk: ["read", "export", "lock"], guest: ["read"] } },
+    },
+    project: {
+      rateLimit: { windowSeconds: 600, max: 3, actions: { export: 1, "lock/acquire": 2 } },
+      auth: {
+        apiKeys: keys.map((id) => ({
+          id,
+          sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
+          roles: ["clerk"],
+        })),
+        jwt: { secret },
+        anonymous: { roles: ["guest"] },
+      },
+      cors: { origins: ["https://shop.example"] },
+    },
+    env: { TRUST_PROXY: "1" },
+  });
+});
+afterAll(() => place?.close());
+
+let addresses = 0;
+/** An address that no other test has. */
+const newAddress = (): string => `198.51.100.${++addresses}`;
+
+type Headers = Record<string, string>;
+const from = (address: string): Headers => ({ "X-Forwarded-For": address });
+const withKey = (id: string): Headers => ({ "X-Api-Key": keyOf(id) });
+
+const read = (headers: Headers): Promise<Answer> => place.post("goods/read", { limit: 1 }, headers);
+
+const token = (subject: string): Promise<string> =>
+  new SignJWT({ roles: ["clerk"] })
+    .setProtectedHeader({ alg: "HS256" })
+    .setSubject(subject)
+    .setExpirationTime("1h")
+    .sign(new TextEncoder().encode(secret));
+
+/** What is left, by the name of the limit. */
+function leftIn({ headers }: Answer): Record<string, number> {
+  const items = headers.get("RateLimit")?.split(", ") ?? [];
+  return Object.fromEntries(
+    items.map((item) => {
+      const [, name = "", left] = /^"([^"]+)";r=(\d+);t=(?:600|5\d\d)$/.exec(item) ?? [];
+      return [name, Number(left)];
+    }),
+  );
+}
+
+const tooMany = { status: 429, error: "Too many requests" };
+
+test("answers say the limit, what is left, and when it begins again", async () => {
+  const headers = from(newAddress());
+  const answers = [await read(headers), await read(headers), await read(headers)];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers.map(leftIn)).toEqual([{ default: 2 }, { default: 1 }, { default: 0 }]);
+  expect(answers[0]!.headers.get("RateLimit-Policy")).toBe('"default";q=3;w=600');
+});
+
+test("a request beyond the limit is 429, and says when to come again", async () => {
+  const headers = from(newAddress());
+  for (let sent = 0; sent < 3; sent++) await read(headers);
+  const answer = await read(headers);
+  check(answer, tooMany);
+  expect(leftIn(answer)).toEqual({ default: 0 });
+  const after = answer.headers.get("Retry-After") ?? "";
+  expect(Number(after)).toBeGreaterThan(500);
+  expect(answer.body.message).toBe(
+    `The limit of requests is reached (3 in 600 s); try again in ${after} s`,
+  );
+});
+
+describe("the bucket is", () => {
+  test("the API key, wherever it comes from", async () => {
+    for (let sent = 0; sent < 3; sent++) {
+      check(await read({ ...from(newAddress()), ...withKey("erp") }), { status: 200 });
+    }
+    check(await read({ ...from(newAddress()), ...withKey("erp") }), tooMany);
+    check(await read({ ...from(newAddress()), ...withKey("shop") }), { status: 200 });
+  });
+
+  test("the subject of the token, whichever token it is", async () => {
+    const bearer = async (name: string) => ({
+      ...from(newAddress()),
+      Authorization: `Bearer ${await token(name)}`,
+    });
+    for (let sent = 0; sent < 3; sent++) check(await read(await bearer("ann")), { status: 200 });
+    check(await read(await bearer("ann")), tooMany);
+    check(await read(await bearer("bob")), { status: 200 });
+  });
+
+  test("not shared by a token and an API key of one name", async () => {
+    for (let sent = 0; sent < 3; sent++)
+      await read({ Authorization: `Bearer ${await token("till")}` });
+    check(await read(withKey("till")), { status: 200 });
+  });
+
+  test("else the address that the proxy saw, whatever else the header holds", async () => {
+    const address = newAddress();
+    for (let sent = 0; sent < 3; sent++) {
+      check(await read(from(`${newAddress()}, ${address}`)), { status: 200 });
+    }
+    check(await read(from(`${newAddress()}, ${address}`)), tooMany);
+  });
+});
+
+describe("counts", () => {
+  const refused: { name: string; status: number; ask: (headers: Headers) => Promise<Answer> }[] = [
+    {
+      name: "a wrong API key, for the address",
+      status: 401,
+      ask: (headers) => read({ ...headers, "X-Api-Key": "wrong" }),
+    },
+    {
+      name: "a token that is none, for the address",
+      status: 401,
+      ask: (headers) => read({ ...headers, Authorization: "Bearer x.y.z" }),
+    },
+    {
+      name: "an action without the right",
+      status: 401,
+      ask: (headers) => place.post("goods/export", {}, headers),
+    },
+    {
+      name: "an unknown action",
+      status: 404,
+      ask: (headers) => place.post("goods/nothing", {}, headers),
+    },
+    {
+      name: "an unknown endpoint",
+      status: 404,
+      ask: (headers) => place.post("nothing/read", {}, headers),
+    },
+    {
+      name: "a path below the project that leads nowhere",
+      status: 404,
+      ask: (headers) => place.post("goods/read/a/b/c", {}, headers),
+    },
+    {
+      name: "a path with percent signs",
+      status: 404,
+      ask: (headers) => place.post("%67oods/read", {}, headers),
+    },
+    {
+      name: "a wrong method",
+      status: 405,
+      ask: (headers) => place.request("/api/test/goods/read", { headers }),
+    },
+    {
+      name: "a body that is none",
+      status: 400,
+      ask: (headers) => place.post("goods/read", "{", headers),
+    },
+  ];
+  test.each(refused)("$name", async ({ status, ask }) => {
+    const headers = from(newAddress());
+    const answer = await ask(headers);
+    expect([answer.status, leftIn(answer)["default"]]).toEqual([status, 2]);
+    for (let sent = 0; sent < 2; sent++) await ask(headers);
+    check(await ask(headers), tooMany);
+    check(await read(headers), tooMany);
+  });
+
+  test("an action that a key may not use, for the key", async () => {
+    const first = () =>
+      place.post("goods/first", { where: { key: "id", value: "a" } }, withKey("far"));
+    const answer = await first();
+    expect([answer.status, leftIn(answer)]).toEqual([403, { default: 2 }]);
+  });
+
+  test("nothing outside of the project", async () => {
+    const headers = from(newAddress());
+    for (const path of ["/health/live", "/api/nowhere/goods/read", "/nothing"]) {
+      const answer = await place.request(path, { headers });
+      expect(answer.headers.get("RateLimit")).toBeNull();
+    }
+    expect(leftIn(await read(headers))).toEqual({ default: 2 });
+  });
+});
+
+describe("an action with a limit of its own", () => {
+  test("counts in both, and is refused alone", async () => {
+    const headers = from(newAddress());
+    const first = await place.post("goods/export", {}, headers);
+    expect(leftIn(first)).toEqual({ default: 2, export: 0 });
+    expect(first.headers.get("RateLimit-Policy")).toBe('"default";q=3;w=600, "export";q=1;w=600');
+    const second = await place.post("goods/export", {}, headers);
+    check(second, tooMany);
+    const after = second.headers.get("Retry-After");
+    expect(second.body.message).toBe(
+      `The limit of requests of export is reached (1 in 600 s); try again in ${after} s`,
+    );
+    expect(leftIn(await read(headers))).toEqual({ default: 0 });
+  });
+
+  test.each(["goods/lock/acquire", "lock/acquire"])("may have a slash: %s", async (path) => {
+    const answer = await place.post(path, {}, from(newAddress()));
+    expect(leftIn(answer)).toEqual({ default: 2, "lock/acquire": 1 });
+  });
+});
+
+test("pages of allowed origins may see the limits, also of a refusal", async () => {
+  const headers = { ...from(newAddress()), Origin: "https://shop.example" };
+  for (let sent = 0; sent < 3; sent++) await read(headers);
+  const answer = await read(headers);
+  check(answer, tooMany);
+  expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
+  expect(answer.headers.get("Access-Control-Expose-Headers")?.split(",")).toEqual(
+    expect.arrayContaining(["RateLimit", "RateLimit-Policy", "Retry-After"]),
+  );
+});
+
+test("without TRUST_PROXY the header is not believed, and a project without limits has none", async () => {
+  const tables = [{ name: "goods", columns: { id: "key" } }] as const;
+  const endpoints = { goods: { ...goods, action: { read: true } } };
+  const direct = await openFixture({ tables, endpoints, project: { rateLimit: { max: 1 } } });
+  const open = await openFixture({ tables, endpoints, project: { rateLimit: {} } });
+  try {
+    const ask = (of: Fixture) => of.post("goods/read", { limit: 1 }, from(newAddress()));
+    check(await ask(direct), { status: 200 });
+    check(await ask(direct), tooMany);
+    for (let sent = 0; sent < 3; sent++) {
+      const answer = await ask(open);
+      expect([answer.status, answer.headers.get("RateLimit-Policy")]).toEqual([200, null]);
+    }
+  } finally {
+    await direct.close();
+    await open.close();
+  }
+});

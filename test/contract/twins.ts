@@ -1,0 +1,298 @@
+/**
+ * Two services over two databases that differ only in what one caller must not learn: the rows of other tenants (their number, keys, values,
+ * details and accounts), the values of columns that are hidden from the caller, and locks on rows of others. What the caller sees is equal in
+ * both, so each difference between their answers is a leak.
+ */
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+
+/** What the caller must not learn, in two forms. */
+export type Secret = "left" | "right";
+
+export const keyOf = (id: string): Record<string, string> => ({ "x-api-key": `the key of ${id}` });
+
+const apiKey = (id: string, roles: readonly string[], claims: object = {}) => ({
+  id,
+  sha256: createHash("sha256").update(`the key of ${id}`).digest("hex"),
+  roles,
+  claims,
+});
+
+const auth = {
+  apiKeys: [
+    apiKey("clerk", ["clerk"], { tenant: "a" }),
+    apiKey("operator", ["operator"]),
+    apiKey("other", ["clerk"], { tenant: "b" }),
+  ],
+};
+
+const orderColumn = { table: "orders", column: "order_id" };
+const accountColumn = { table: "accounts", column: "account_id" };
+
+const tables: FixtureOptions["tables"] = [
+  {
+    name: "accounts",
+    columns: { account_id: "key", tenant: "text(10)", name: "text(40)", credit: "integer" },
+  },
+  {
+    name: "orders",
+    columns: {
+      order_id: "key",
+      tenant: "text(10)",
+      account_id: { type: "text(36)", references: accountColumn },
+      code: { type: "text(40)", unique: true },
+      title: "text(40)",
+      qty: "integer",
+      cost: "decimal(10,2)",
+      seal: { type: "text(40)", unique: true },
+      total: "decimal(10,2)",
+      status: "text(20)",
+      due: "date",
+      created_at: "timestamp",
+      updated_at: "timestamp",
+      updated_by: "text(20)",
+    },
+  },
+  {
+    name: "order_lines",
+    columns: {
+      line_id: "key",
+      order_id: { type: "text(36)", references: orderColumn },
+      account_id: { type: "text(36)", references: accountColumn },
+      text: "text(40)",
+      amount: "decimal(10,2)",
+      cost: "decimal(10,2)",
+    },
+  },
+  // Whose key, status and time of change are hidden.
+  {
+    name: "tickets",
+    columns: {
+      ticket_id: "key",
+      tenant: "text(10)",
+      label: { type: "text(40)", unique: true },
+      status: "text(20)",
+      begins: "date",
+      ends: "date",
+      updated_at: "timestamp",
+    },
+  },
+];
+
+const writes = { create: true, update: true, delete: true, adjust: true };
+const reads = { read: true, first: true, lookup: true, datatables: true, aggregate: true };
+const single = {
+  ...writes,
+  ...reads,
+  lock: true,
+  "change-status": true,
+  export: true,
+  import: true,
+};
+const composites = { "create-composite": true, "read-composite": true, "update-composite": true };
+
+const namesOf = (action: object): string[] => Object.keys(action);
+const narrowed = (action: object, hidden: readonly string[]) => ({
+  action,
+  access: { operator: "*", clerk: namesOf(action) },
+  rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+  hiddenFields: { clerk: hidden },
+});
+
+const orders = {
+  tableName: "orders",
+  fieldNameLookup: { id: "order_id", text: "code || ' - ' || title" },
+  adjustConfig: { fields: { qty: { type: "integer" }, cost: { type: "decimal" } } },
+  workflow: { transitions: { open: ["done", "void"], done: [], void: ["open"] } },
+  aggregateConfig: {
+    joins: {
+      account: {
+        tableName: "accounts",
+        sourceField: "account_id",
+        targetField: "account_id",
+        fields: ["name", "credit"],
+      },
+    },
+  },
+  importConfig: {
+    upsertKeys: ["code"],
+    lookupFields: {
+      Account: { targetTable: "accounts", targetField: "account_id", lookupField: "name" },
+    },
+  },
+  datatables: {
+    searchPanes: ["title", "cost"],
+    searchBuilder: ["title", "cost"],
+    columnControl: ["title", "cost"],
+    rowId: true,
+  },
+};
+
+const hiddenOfOrders = ["cost", "seal"];
+
+const endpoints = {
+  orders: {
+    ...orders,
+    ...narrowed({ ...single, ...composites }, hiddenOfOrders),
+    masterDetail: {
+      detailTable: "order_lines",
+      foreignKey: "order_id",
+      cascadeDelete: true,
+      detailConfig: { primaryKey: "line_id" },
+      calculation: { header: { total: "SUM(amount)" } },
+    },
+  },
+  plain: { ...orders, ...narrowed(single, hiddenOfOrders) },
+  viewed: {
+    ...orders,
+    workflow: undefined,
+    ...narrowed({ ...single, "change-status": false }, hiddenOfOrders),
+    access: { operator: "*", clerk: [...namesOf(writes), ...namesOf(reads), "export"] },
+    viewQuery: "select o.*, 'x' as extra from orders o",
+    datatablesQuery: "select order_id, title, tenant, cost, code from orders",
+    exportQuery: "select order_id, title, tenant, cost from orders",
+  },
+  accounts: {
+    tableName: "accounts",
+    fieldNameLookup: { id: "account_id", text: "name" },
+    ...narrowed({ ...writes, ...reads, adjust: false }, ["credit"]),
+  },
+  tickets: {
+    tableName: "tickets",
+    fieldNameLookup: { id: "ticket_id", text: "label" },
+    workflow: { transitions: { open: ["done"], done: ["open"] } },
+    fieldValidation: [
+      { name: "status", type: "string", constraints: { required: true, maxLength: 20 } },
+      { name: "begins", type: "date", constraints: { before: "ends" } },
+      { name: "ends", type: "date", constraints: {} },
+    ],
+    importConfig: { upsertKeys: ["status"], requiredFields: ["status", "label"] },
+    datatables: { rowId: true },
+    ...narrowed({ ...single, adjust: false }, ["ticket_id", "status", "ends", "updated_at"]),
+  },
+};
+
+const foreign = {
+  left: {
+    accounts: ["bc", "bx"],
+    orders: ["b0", "b1", "b2", "b3", "b4", "b5"],
+    title: ["one", "two", "secret left"],
+  },
+  right: { accounts: ["bc", "by", "bz"], orders: ["b7"], title: ["three"] },
+} as const;
+
+/** Keys that are a foreign record's in one of the two worlds, and nobody's in the other. */
+export const foreignIds = [...foreign.left.orders, ...foreign.right.orders];
+export const foreignAccounts = [...new Set([...foreign.left.accounts, ...foreign.right.accounts])];
+
+export const own = { orders: ["a0", "a1", "a2", "a3"], accounts: ["aa", "ab"] } as const;
+
+const at = "2026-01-01 10:00:00";
+const titles = ["one", "one", "two", "Zwölf"];
+
+function rowsFor(secret: Secret): string[] {
+  const isLeft = secret === "left";
+  const hidden = (place: number): number => (isLeft ? 10 + place * 7 : 90 - place * 3);
+  const { accounts, orders: keys, title } = foreign[secret];
+  const ownOrders = own.orders.map(
+    (id, place) =>
+      `('${id}', 'a', '${own.accounts[place % 2]}', 'c-${id}', '${titles[place]}', ${place + 1}, ${hidden(place)}, 'seal-${secret}-${place}', 'open', '2026-02-0${place + 1}', '${at}', '${at}')`,
+  );
+  const foreignOrders = keys.map(
+    (id, place) =>
+      `('${id}', 'b', '${accounts[place % accounts.length]}', 'c-${id}', '${title[place % title.length]}', ${place * 100}, 5, 'seal-b${place}', '${isLeft ? "done" : "open"}', '2026-03-01', '${at}', '${at}')`,
+  );
+  // An own order that points at a foreign account: what it says of that account is nothing.
+  const crossing = `('a9', 'a', 'bc', 'c-a9', 'across', 9, 1, 'seal-a9-${secret}', 'open', null, '${at}', '${at}')`;
+  return [
+    `insert into accounts (account_id, tenant, name, credit) values
+      ('aa', 'a', 'Alpha', ${hidden(1)}), ('ab', 'a', 'Beta', ${hidden(2)}),
+      ${accounts.map((id, place) => `('${id}', 'b', 'acc ${id} ${secret}', ${place})`).join(", ")}`,
+    `insert into orders (order_id, tenant, account_id, code, title, qty, cost, seal, status, due, created_at, updated_at)
+      values ${[...ownOrders, ...foreignOrders, crossing].join(", ")}`,
+    `insert into order_lines (line_id, order_id, account_id, text, amount, cost) values
+      ('la0', 'a0', 'aa', 'x', 1, ${hidden(1)}), ('la1', 'a0', null, 'y', 2, ${hidden(2)}), ('la2', 'a1', null, 'z', 3, 4),
+      ${keys.map((id) => `('l${id}', '${id}', null, 'f', ${isLeft ? 4 : 40}, 1)`).join(", ")}`,
+    `insert into tickets (ticket_id, tenant, label, status, begins, ends, updated_at) values
+      ${[0, 1, 2, 3].map((place) => `('${isLeft ? "p" : "q"}${place}', 'a', 'label ${place}', '${isLeft ? "open" : "done"}', '2026-01-05', '${isLeft ? "2026-01-10" : "2026-07-01"}', '2026-0${isLeft ? 1 : 2}-01 00:00:00')`).join(", ")},
+      ${keys.map((id) => `('t${id}', 'b', 'label ${id}', 'open', null, null, null)`).join(", ")}`,
+  ];
+}
+
+/** As the caller from whom all this is hidden. */
+export const post =
+  (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  (fixture: Fixture): Promise<Answer> =>
+    fixture.post(path, body, { ...keyOf("clerk"), ...headers });
+
+type Ask = (fixture: Fixture) => Promise<Answer | Answer[]>;
+
+export interface Twins {
+  readonly left: Fixture;
+  readonly right: Fixture;
+  /**
+   * Both answer the same, but for ids and times that the service made itself. Goes on after a difference, so that a failure shows all of
+   * them. `about` stands in its message.
+   */
+  expectSame(ask: Ask, about?: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openTwins(): Promise<Twins> {
+  const startMs = Date.now() - 60_000;
+  const open = (secret: Secret): Promise<Fixture> =>
+    openFixture({
+      tables,
+      endpoints,
+      project: { auth, locking: { enforceResourceLocks: true } },
+      setUp: () => rowsFor(secret),
+    });
+  const [left, right] = [await open("left"), await open("right")];
+  return {
+    left,
+    right,
+    async expectSame(ask, about) {
+      const answers = await Promise.all([ask(left), ask(right)]);
+      const [one, other] = answers.map((answer) => gist(answer, startMs)) as [string, string];
+      if (one === other) return;
+      let at = 0;
+      while (one[at] === other[at]) at++;
+      const cut = (text: string): string => text.slice(Math.max(0, at - 120), at + 120);
+      expect.soft(cut(other), `${JSON.stringify(about)} is answered differently`).toBe(cut(one));
+    },
+    async close() {
+      await left.close();
+      await right.close();
+    },
+  };
+}
+
+/** What answers say, but for ids and times that the service made itself. */
+function gist(answers: Answer | Answer[], startMs: number): string {
+  const texts = [answers].flat().map(({ status, headers, body }) => {
+    // Of a record without a time of change the tag is a hash, which its new key is a part of.
+    const tag =
+      status === 201 && !/-\d\dT/.test(headers.get("etag") ?? "") ? null : headers.get("etag");
+    const shown = ["www-authenticate", "allow", "retry-after", "content-type"].map((name) =>
+      headers.get(name),
+    );
+    return plain(JSON.stringify([status, tag, shown, body], openCursor), startMs);
+  });
+  return texts.join("\n");
+}
+
+function plain(text: string, startMs: number): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
+    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) =>
+      Date.parse(time.replace(" ", "T").replace(/Z?$/, "Z")) > startMs ? "<time>" : time,
+    )
+    .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0');
+}
+
+/** A cursor holds text: what stands in it is told to whoever decodes it. */
+const openCursor = (name: string, value: unknown): unknown =>
+  name === "next_cursor" && typeof value === "string"
+    ? Buffer.from(value, "base64url").toString()
+    : value;

@@ -1,0 +1,284 @@
+/**
+ * What `check` and `serve` say of a database that cannot be used, each started as a process: one sentence with the project, its file and
+ * what to do, and nothing of the driver.
+ */
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { runAside } from "../run-aside.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+
+const engine = inject("engine");
+const cli = join(import.meta.dirname, "../../app/start/cli.ts");
+let database: FreshDatabase;
+let folder: string;
+let reset: () => Promise<void>;
+
+beforeAll(async () => {
+  database = await freshDatabase(engine);
+  reset = await addUser();
+});
+afterAll(async () => {
+  await reset?.();
+  await database?.drop();
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rowgate-test-faults-"));
+  await writeFile(join(folder, "text.db"), "This is a letter, and no database.\n".repeat(100));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const user = `reader_${process.pid}`;
+
+/** A user whose password the server asks for; the result removes it. */
+async function addUser(): Promise<() => Promise<void>> {
+  if (engine === "sqlite") return async () => undefined;
+  const session = await openSession(engine, database.url);
+  if (engine === "mysql") {
+    await session.run(`create user '${user}'@'%' identified by 'right'`);
+    return async () => {
+      await session.run(`drop user '${user}'@'%'`);
+      await session.close();
+    };
+  }
+  // The server of the tests trusts everybody, but for this user.
+  await session.run(`create role ${user} login password 'right'`);
+  const [{ file = "" } = {}] = (await session.run(
+    "select current_setting('hba_file') as file",
+  )) as { file: string }[];
+  const [{ rules = "" } = {}] = (await session.run(`select pg_read_file('${file}') as rules`)) as {
+    rules: string;
+  }[];
+  const store = async (text: string) => {
+    const lines = text.split("\n").map((line) => `('${line.replaceAll("'", "''")}')`);
+    const rows = `select replace(line, E'\\t', ' ') from (values ${lines.join(", ")}) as t (line)`;
+    await session.run(`copy (${rows}) to '${file}'`);
+    await session.run("select pg_reload_conf()");
+  };
+  await store(`host all ${user} all scram-sha-256\n${rules}`);
+  return async () => {
+    await store(rules);
+    await session.run(`drop role ${user}`);
+    await session.close();
+  };
+}
+
+/** The database's address with some parts replaced. */
+function address(parts: {
+  user?: string;
+  password?: string;
+  host?: string;
+  port?: string;
+  name?: string;
+  query?: string;
+}): string {
+  const url = new URL(database.url);
+  if (parts.user !== undefined) url.username = parts.user;
+  if (parts.password !== undefined) url.password = parts.password;
+  if (parts.host !== undefined) url.hostname = parts.host;
+  if (parts.port !== undefined) url.port = parts.port;
+  if (parts.name !== undefined) url.pathname = `/${parts.name}`;
+  if (parts.query !== undefined) url.search = parts.query;
+  return url.href;
+}
+
+const server = () => new URL(database.url).host;
+
+interface Case {
+  readonly fault: string;
+  readonly url: () => string;
+  /** What follows the project and its file. */
+  readonly says: () => string;
+}
+
+const absent = "correct the path in database.url, or create the database: the service creates none";
+
+const cases: Case[] =
+  engine === "sqlite"
+    ? [
+        {
+          fault: "a missing file",
+          url: () => `sqlite:${join(folder, "none.db")}`,
+          says: () => `there is no file ${join(folder, "none.db")}; ${absent}`,
+        },
+        {
+          fault: "a missing folder",
+          url: () => `sqlite:${join(folder, "none/shop.db")}`,
+          says: () => `there is no file ${join(folder, "none/shop.db")}; ${absent}`,
+        },
+        {
+          fault: "a text file",
+          url: () => `sqlite:${join(folder, "text.db")}`,
+          says: () =>
+            `the file ${join(folder, "text.db")} is no SQLite database; correct the path in database.url`,
+        },
+        {
+          fault: "a folder",
+          url: () => `sqlite:${folder}`,
+          says: () => `${folder} is a folder; name the file of a SQLite database in database.url`,
+        },
+      ]
+    : [
+        {
+          fault: "a wrong password",
+          url: () => address({ user, password: "wrong" }),
+          says: () =>
+            engine === "postgres"
+              ? `the server at ${server()} refuses the password of the user "${user}"; correct user and password in database.url`
+              : `the server at ${server()} refuses the user "${user}" or the password; correct user and password in database.url`,
+        },
+        {
+          fault: "no password",
+          url: () => address({ user, password: "" }),
+          says: () =>
+            engine === "postgres"
+              ? `the server at ${server()} refuses the password of the user "${user}"; correct user and password in database.url`
+              : `the server at ${server()} refuses the user "${user}" or the password; correct user and password in database.url`,
+        },
+        {
+          fault: "an unknown user",
+          url: () => address({ user: "nobody_here", password: "x" }),
+          says: () =>
+            engine === "postgres"
+              ? `the server at ${server()} does not let the user "nobody_here" in; correct the user in database.url, or allow it in pg_hba.conf, with or without TLS`
+              : `the server at ${server()} refuses the user "nobody_here" or the password; correct user and password in database.url`,
+        },
+        {
+          fault: "a wrong port",
+          url: () => address({ port: "1" }),
+          says: () =>
+            "no server listens at 127.0.0.1:1; correct host and port in database.url, or start the server",
+        },
+        {
+          fault: "a wrong host",
+          url: () => address({ host: "nowhere.invalid" }),
+          says: () =>
+            'the host "nowhere.invalid" cannot be found; correct the host in database.url',
+        },
+        {
+          fault: "a wrong database",
+          url: () => address({ name: "none" }),
+          says: () =>
+            `the server at ${server()} has no database "none"; correct its name in database.url, or create it`,
+        },
+        {
+          fault: "a server without TLS",
+          url: () =>
+            address({ query: engine === "postgres" ? "sslmode=require" : "ssl-mode=required" }),
+          says: () =>
+            `the server at ${server()} offers no TLS, and database.url asks for it; switch TLS on at the server, or remove it from database.url`,
+        },
+      ];
+
+async function configFor(url: string): Promise<NodeJS.ProcessEnv> {
+  await mkdir(join(folder, "configs/shop"), { recursive: true });
+  const files = {
+    "project.json": { database: { url } },
+    "things.json": { action: { read: true }, tableName: "things" },
+  };
+  for (const [name, file] of Object.entries(files))
+    await writeFile(join(folder, "configs/shop", name), JSON.stringify(file));
+  const CONFIG_DIR = join(folder, "configs");
+  return { ...process.env, CONFIG_DIR, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "debug" };
+}
+
+describe.each(cases)("$fault", ({ url, says }) => {
+  const sentence = () => `shop (shop/project.json): ${says()}`;
+
+  test("is one sentence of check", async () => {
+    const env = await configFor(url());
+    const { status, stdout, stderr } = await runAside(process.execPath, [cli, "check"], env);
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `${sentence()}\n`,
+    });
+    expect(await readdir(folder)).toEqual(["configs", "text.db"]);
+  });
+
+  test.runIf(engine === "sqlite")("ends serve with the same sentence", async () => {
+    const env = await configFor(url());
+    const { status, stdout, stderr } = await runAside(process.execPath, [cli, "serve"], env);
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `${sentence()}\n`,
+    });
+    expect((await readdir(folder)).filter((name) => name !== "data")).toEqual([
+      "configs",
+      "text.db",
+    ]);
+  });
+
+  test.runIf(engine !== "sqlite")("is said once by serve, which goes on trying", async () => {
+    const service = await serve(await configFor(url()));
+    await service.saysOften("The database does not answer yet", 2);
+    const { lines, said } = service;
+    expect(lines("warn")).toEqual([`${sentence()}; trying again until it answers`]);
+    expect(said()).not.toContain("Try: curl");
+    await service.stop();
+  });
+});
+
+test.runIf(engine !== "sqlite")("serve says when the database is back", async () => {
+  const name = `rowgate_late_${process.pid}`;
+  const service = await serve(await configFor(address({ name })));
+  await service.saysOften("The database does not answer yet", 1);
+  const session = await openSession(engine, database.url);
+  try {
+    await session.run(`create database ${name}`);
+    const late = await openSession(engine, address({ name }));
+    await late.run("create table things (id integer primary key)");
+    await late.close();
+    await service.saysOften("The database is reachable; the project is served", 1);
+    expect(service.lines("warn")).toHaveLength(1);
+  } finally {
+    await service.stop();
+    await session.run(`drop database ${name}`);
+    await session.close();
+  }
+});
+
+/** Levels of pino. */
+const levels = { warn: 40 };
+
+/** The service as a process, with what it says. */
+async function serve(env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [cli, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const watchers = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      said += chunk;
+      for (const look of watchers) look();
+    });
+  return {
+    said: () => said,
+    lines: (level: keyof typeof levels): string[] =>
+      said
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as { level: number; msg: string; err?: unknown })
+        .filter((line) => line.level >= levels[level])
+        .map(({ msg, err }) => (err === undefined ? msg : `${msg} with an error`)),
+    saysOften: (text: string, times: number) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => {
+          if (said.split(text).length <= times) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        child.once("exit", () => reject(new Error(`The service ended: ${said}`)));
+        look();
+      }),
+    async stop() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
