@@ -8,7 +8,9 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
-const elsewhere = ["test/{browser,contract,db,faults,jobs,office,parity,runtime,stores}/**"];
+const elsewhere = [
+  "test/{browser,contract,db,faults,jobs,office,parity,pooler,runtime,stores,tls}/**",
+];
 
 /** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
@@ -133,6 +135,18 @@ export default defineConfig({
         extends: true,
         test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
       },
+      {
+        extends: true,
+        test: {
+          name: "tls",
+          include: ["test/tls/*.test.ts"],
+          globalSetup: "test/runtime/install.ts",
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          ...timed,
+        },
+      },
+      { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
       {
         extends: true,
         test: {

@@ -206,7 +206,7 @@ export async function perform(
   { now, newId }: Surroundings,
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
-  const session = project.db.session(deadlineAtMs);
+  const session = project.db.session(deadlineAtMs, request.caller);
   const { lockToken: token, share, log } = request;
   const locks = project.locks({ token, share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, db, digest } = project;

@@ -2,7 +2,12 @@
  * Finds the engine for a URL. A registration knows the engine's URLs and loads the driver on demand, so that a project
  * needs only its own driver.
  */
-import { type EngineAddress, schemeOf } from "./engines/database-address.ts";
+import {
+  type AddressSettings,
+  type EngineAddress,
+  schemeOf,
+  type SettingFault,
+} from "./engines/database-address.ts";
 import type { Engine, EngineOptions, OpenEngine } from "./engines/engine.ts";
 
 export interface Registration {
@@ -49,6 +54,13 @@ export async function openEngine(
 /** Equal for addresses of the same database. Empty for a URL that no engine knows, as `openEngine` refuses it. */
 export const databaseAt = (engines: Engines, url: string): string =>
   registrationOf(engines, url)?.address.databaseOf(url) ?? "";
+
+/** What is wrong with the URL and the settings beside it. Empty for a URL that no engine knows, as `openEngine` refuses it. */
+export const faultsAt = (
+  engines: Engines,
+  url: string,
+  settings: AddressSettings,
+): readonly SettingFault[] => registrationOf(engines, url)?.address.faults(url, settings) ?? [];
 
 /** For messages: `postgres:, mysql:`. */
 export const schemesOf = (engines: Engines): string =>

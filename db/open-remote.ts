@@ -4,12 +4,19 @@
  */
 import type { Db, Log } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
-import { type AddressFault, schemeOf } from "./engines/database-address.ts";
+import {
+  type AddressFault,
+  type AddressSettings,
+  schemeOf,
+  type SettingFault,
+} from "./engines/database-address.ts";
 import { address as mysql } from "./engines/mysql/address.ts";
 import { address as postgres } from "./engines/postgres/address.ts";
+import type { TlsCertificates } from "./engines/tls.ts";
 import {
   databaseAt,
   enginesOf,
+  faultsAt,
   openEngine,
   type Registration,
   registrationOf,
@@ -27,6 +34,12 @@ export interface OpenOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** These three: see `EngineOptions`. */
+  readonly claimsSetting?: string;
+  readonly preparedStatements?: boolean;
+  readonly tls?: TlsCertificates;
+  /** Reads a file that the URL names; absent: there are no files. */
+  readonly readFile?: (path: string) => string;
   /** See `EngineOptions`. */
   readonly isOnlyLookedAt?: boolean;
   readonly openTls?: OpenTlsSocket;
@@ -66,6 +79,12 @@ export async function openPerRequest(url: string, options: OpenOptions): Promise
   const compile = createCompiler(engine.dialect);
   return () => createDb(engine, { ...options, compile });
 }
+
+/** `databaseFaults` for databases on a server. */
+export const remoteSettingFaults = (
+  url: string,
+  settings: AddressSettings,
+): readonly SettingFault[] => faultsAt(engines, url, settings);
 
 /** `databaseOf` for databases on a server. */
 export const remoteDatabaseOf = (url: string): string => databaseAt(engines, url);

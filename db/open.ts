@@ -5,7 +5,8 @@
 import type { Db } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
 import { address as sqlite } from "./engines/sqlite/address.ts";
-import { databaseAt, enginesOf, openEngine, registrationOf } from "./open-engine.ts";
+import type { AddressSettings, DatabaseServer, SettingFault } from "./engines/database-address.ts";
+import { databaseAt, enginesOf, faultsAt, openEngine, registrationOf } from "./open-engine.ts";
 import { type OpenOptions, remoteRegistrations } from "./open-remote.ts";
 
 export type { OpenOptions };
@@ -27,6 +28,14 @@ export async function openDb(url: string, options: OpenOptions): Promise<Db> {
  * Equal for addresses of the same database, regardless of user and options; empty for an address that `openDb` refuses.
  */
 export const databaseOf = (url: string): string => databaseAt(engines, url);
+
+/** What can be seen to be wrong with a database's URL and settings before it is opened. */
+export const databaseFaults = (url: string, settings: AddressSettings): readonly SettingFault[] =>
+  faultsAt(engines, url, settings);
+
+/** Null: the database is on no server, or no engine knows the URL. */
+export const serverOf = (url: string): DatabaseServer | null =>
+  registrationOf(engines, url)?.address.serverOf?.(url) ?? null;
 
 /** Whether the data exist only in this process, where no other connection can reach them. */
 export const isInMemory = (url: string): boolean =>

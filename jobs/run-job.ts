@@ -49,7 +49,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       caller,
       entity: createViews(entity).viewFor(rights),
       scope,
-      session: scopedSession(db.session(Infinity), scope),
+      session: scopedSession(db.session(Infinity, caller), scope),
     });
   };
 }

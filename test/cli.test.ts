@@ -58,6 +58,46 @@ test("check shows the faults of all files at once, with file, path and hint, and
   expect(stderr).toContain("shop/broken.json");
 });
 
+test("check warns of a database on a public address, and says how its password is written", async () => {
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: "postgres://rowgate:secret@db.example.com:5432/shop" } },
+  });
+  await mkdir(join(CONFIG_DIR, "stock"));
+  await writeFile(
+    join(CONFIG_DIR, "stock/project.json"),
+    JSON.stringify({ database: { url: "mysql://rowgate:se#cret@db/stock" } }),
+  );
+  const { status, stdout, stderr } = await rowgate(["check"], { CONFIG_DIR });
+  expect(status).toBe(1);
+  expect(stdout).toBe(
+    "Warning: shop/project.json  database.url: the server db.example.com may be reached over public networks, and the URL does not ask for TLS; add sslmode=verify-full\n",
+  );
+  expect(stderr).toContain("found     an address whose password has # as it is\n");
+  expect(stdout + stderr).not.toMatch(/secret|se#cret/);
+});
+
+test("--env-file gives variables that the environment does not have", async () => {
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: "sqlite:${SHOP_FILE}" }, cache: { ttlSeconds: 5 } },
+  });
+  await writeFile(
+    join(folder, "own.env"),
+    `# of the shop\nSHOP_FILE="${join(folder, "shop.db")}"\nCONFIG_DIR=/nowhere\n`,
+  );
+  new Database(join(folder, "shop.db")).close();
+  const file = join(folder, "own.env");
+  const { status, stdout, stderr } = await rowgate(["check", "--env-file", file], { CONFIG_DIR });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain(`The configuration in ${CONFIG_DIR} is good`);
+});
+
+test("--env-file names a file that cannot be read", async () => {
+  const file = join(folder, "none.env");
+  const { status, stderr } = await rowgate(["check", `--env-file=${file}`]);
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(file);
+});
+
 test("check says in which forms a SQLite database stores dates", async () => {
   const path = join(folder, "shop.db");
   const database = new Database(path);
@@ -95,9 +135,27 @@ test("check warns of what is risky on the output, and still exits with 0", async
 });
 
 test.each([
-  ["PostgreSQL", "postgres://app:a#b@localhost/shop"],
-  ["MySQL or MariaDB", "mysql://app:a#b@localhost/shop"],
-  ["MySQL or MariaDB", "mysql://app:a%b@localhost/shop"],
+  ["#", "postgres://app:a#b@localhost/shop"],
+  ["#", "mysql://app:a#b@localhost/shop"],
+  ["%", "mysql://app:a%b@localhost/shop"],
+])("check and serve name the place of an address with %s in its password", async (sign, url) => {
+  const CONFIG_DIR = await config({ "project.json": { database: { url } } });
+  for (const command of ["check", "serve"]) {
+    const { status, stderr } = await rowgate([command], { CONFIG_DIR, PORT: "0" });
+    expect([status, stderr.split("\n").slice(2, 5)]).toEqual([
+      1,
+      [
+        "shop/project.json:1:14  database.url",
+        `  found     an address whose password has ${sign} as it is`,
+        "  expected  the password percent-encoded: @ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25",
+      ],
+    ]);
+  }
+});
+
+test.each([
+  ["PostgreSQL", "postgres://localhost:port/shop"],
+  ["MySQL or MariaDB", "mysql://localhost:port/shop"],
 ])("check and serve name project and file of a %s address that cannot be read", async (...of) => {
   const [database, url] = of;
   const CONFIG_DIR = await config({ "project.json": { database: { url } } });

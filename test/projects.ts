@@ -9,7 +9,7 @@ import type { ServerName } from "./servers/choose.ts";
 export type Command = "test" | "test:deep";
 
 /** Programs that a test drives, and that `test/run.ts` finds or installs. */
-export type ProgramName = "chromium" | "soffice";
+export type ProgramName = "chromium" | "soffice" | "pgbouncer";
 
 export interface ProjectNeeds {
   readonly command: Command;
@@ -40,6 +40,8 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   workerd: { command: "test:deep", servers: everyServer },
   "workerd-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
   "workerd-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  tls: { command: "test:deep", servers: ["postgres", "mysql"] },
+  pooler: { command: "test:deep", servers: ["postgres"], programs: ["pgbouncer"] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
 

@@ -9,6 +9,7 @@ import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { projects, projectsOf } from "./projects.ts";
 import { Tally } from "./reporter.ts";
 import { findOrInstallChromium } from "./servers/chromium.ts";
+import { findOrInstallPgBouncer } from "./servers/pgbouncer.ts";
 import { findOrInstallSoffice } from "./servers/soffice.ts";
 import { startServers, type Servers } from "./servers/start.ts";
 
@@ -47,6 +48,7 @@ try {
     say(`Left to "npm ${isDeep ? "test" : "run test:deep"}": ${left.join(", ")}`);
   if (programs.includes("chromium")) vitest.provide("chromium", findOrInstallChromium(say));
   if (programs.includes("soffice")) vitest.provide("soffice", findOrInstallSoffice(say));
+  if (programs.includes("pgbouncer")) vitest.provide("pgbouncer", findOrInstallPgBouncer(say));
   servers = await startServers([...new Set(needed.flatMap((needs) => needs.servers))], say);
   vitest.provide("serverUrls", servers.urls);
   await vitest.start(filter);

@@ -11,18 +11,20 @@ import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { parseEnv } from "./env.ts";
 import type { Service } from "./wire.ts";
 
-const usage = `Usage: npm run rowgate -- <command>
+const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+
+--env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: serveProjects,
-  worker: runJobs,
-  check,
+  serve: withEnvFile(serveProjects),
+  worker: withEnvFile(runJobs),
+  check: withEnvFile(check),
   key: makeKey,
 };
 
@@ -32,6 +34,15 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   if (command) return command(args).catch(exitWith);
   process.stderr.write(usage);
   process.exitCode = name === "" || name === "help" ? 0 : 1;
+}
+
+/** The command, after the variables of the files that its arguments name. Rejects with an Error for any other argument. */
+function withEnvFile(command: () => Promise<void>): (args: readonly string[]) => Promise<void> {
+  return async (args) => {
+    const { loadEnvFiles } = await import("./env-file.ts");
+    loadEnvFiles(args, process.env);
+    return command();
+  };
 }
 
 async function serveProjects(): Promise<void> {

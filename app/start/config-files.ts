@@ -1,4 +1,5 @@
 /** Reads the configuration folder into memory, and imports its components, for runtimes with files. */
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,6 +26,9 @@ export async function readConfigFiles(folder: string): Promise<ConfigFiles> {
   const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), "utf8")));
   return new Map(paths.map((path, at) => [path, texts[at]!]));
 }
+
+/** The text of a file, by its path in the file system. */
+export const readText = (path: string): string => readFileSync(path, "utf8");
 
 /** Imports a component by its path below the folder. */
 export function importFrom(folder: string): ImportComponent {

@@ -5,8 +5,7 @@
 import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { hasAuth } from "../../core/config/survey.ts";
-import { createRoleAccess } from "../../core/callers/role-access.ts";
-import { type Access, openAccess } from "../../core/callers/access.ts";
+import type { Access } from "../../core/callers/access.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults } from "../../core/config/faults.ts";
@@ -22,7 +21,9 @@ import type { CacheStore, Log } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
+import { readText } from "./config-files.ts";
 import { parseEnv } from "./env.ts";
+import { accessFor, databaseOptions } from "./open-project.ts";
 import { openStores } from "../stores/open-stores.ts";
 
 /** What a `JobWorld` is opened from. */
@@ -87,12 +88,11 @@ async function openProject(
   config: ProjectConfig,
   { cache, importComponent, access }: ProjectParts,
 ): Promise<JobProject> {
-  const { url, pool, triggerMessages } = config.database;
+  const { url, pool } = config.database;
   const db = await openDb(url, {
+    ...databaseOptions(config, readText),
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
     statementTimeoutMs: config.jobs.statementTimeoutMs,
-    triggerMessages,
-    decimals: config.decimals,
   });
 
   async function compile(chosen: readonly EndpointConfig[]): Promise<ReadonlyMap<string, Entity>> {
@@ -124,8 +124,10 @@ async function openProject(
     db,
     cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
     entity: async (endpoint) => (await compiledFor(endpoint)).get(endpoint) ?? null,
-    access: async () =>
-      access ?? (hasAuth(config) ? createRoleAccess(await wholeProject()) : openAccess),
+    access: async () => {
+      const entities = hasAuth(config) && !access ? await wholeProject() : new Map();
+      return accessFor(config, { entities, access });
+    },
     batchRows: config.jobs.batchRows,
   };
 }

@@ -6,6 +6,7 @@ import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
 import { type Access, openAccess } from "../../core/callers/access.ts";
 import { createRoleAccess } from "../../core/callers/role-access.ts";
+import { underPolicies } from "../../core/callers/policy-access.ts";
 import { hasAuth } from "../../core/config/survey.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
@@ -16,6 +17,7 @@ import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
+import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type {
   Background,
@@ -26,6 +28,7 @@ import type {
   Log,
   Outbound,
 } from "../../core/plans/ports.ts";
+import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
@@ -95,12 +98,40 @@ export async function lookAt(
       importComponent,
     });
     if (faults.length > 0) return { faults };
-    const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-    return { routes: bindProject(entities, ruling), notices, risks, remarks };
+    const routes = bindProject(entities, accessFor(config, { entities, access }));
+    return { routes, notices, risks, remarks };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
   }
+}
+
+/** What callers may do. `entities`: all endpoints of the project; `access`: in place of what the configuration says. */
+export function accessFor(
+  config: ProjectConfig,
+  { entities, access }: { entities: ReadonlyMap<string, Entity>; access?: Access | undefined },
+): Access {
+  const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
+  return config.database.claimsSetting === undefined ? ruling : underPolicies(ruling);
+}
+
+/** How the project's database is opened; `openDb` says what each of these means. `readFile`: absent where there are no files. */
+export function databaseOptions(
+  { database, decimals }: ProjectConfig,
+  readFile?: (path: string) => string,
+): OpenOptions {
+  const { pool, statementTimeoutMs, triggerMessages, claimsSetting, preparedStatements, tls } =
+    database;
+  return {
+    connectionsMax: pool,
+    statementTimeoutMs,
+    triggerMessages,
+    decimals,
+    preparedStatements,
+    ...(claimsSetting !== undefined && { claimsSetting }),
+    ...(tls && { tls }),
+    ...(readFile && { readFile }),
+  };
 }
 
 export interface AppParts {

@@ -9,11 +9,19 @@ import { createReach } from "../../core/cache/reach.ts";
 import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults, type Fault } from "../../core/config/faults.ts";
-import { type ConfigFiles, type ProjectConfig, readConfig } from "../../core/config/read-config.ts";
-import { type Exposure, type Risk, riskText, settingsRisks } from "../../core/config/risks.ts";
+import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
+import {
+  databaseRisks,
+  type Exposure,
+  type Risk,
+  riskText,
+  settingsRisks,
+} from "../../core/config/risks.ts";
 import type { Project } from "../../core/dispatch.ts";
 import type { Counters } from "../../core/plans/ports.ts";
-import { databaseOf, openDb } from "../../db/open.ts";
+import { databaseFaults, databaseOf, openDb } from "../../db/open.ts";
+import { readText } from "./config-files.ts";
+import { databaseReach } from "./database-reach.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog, type Logger } from "./log.ts";
 import { ownCall } from "../http/client-address.ts";
@@ -24,7 +32,8 @@ import { limits } from "../../core/values/limits.ts";
 import type { Timeouts } from "./listening.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
-import { appOver, assembleProject, lookAt } from "./open-project.ts";
+import { appOver, assembleProject, databaseOptions, lookAt } from "./open-project.ts";
+import { readProjects } from "./read-projects.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
@@ -93,7 +102,7 @@ export async function openService({
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
-  const { projects: configs, faults } = readConfig(files, env);
+  const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
@@ -127,7 +136,7 @@ export async function openService({
   };
 
   for (const config of configs)
-    for (const risk of settingsRisks(config, exposureOf(settings))) toLog(config, log).risk(risk);
+    for (const risk of risksOf(config, settings)) toLog(config, log).risk(risk);
   const looks = await Promise.all(opened.map((one) => compileOnce(one, toLog(one.config, log))));
   const found = [...faults, ...looks.flatMap((look) => look.faults)];
   const unusable = looks.flatMap(({ trouble }) => (trouble?.isLasting ? trouble.sentence : []));
@@ -179,6 +188,12 @@ const exposureOf = ({ host }: Settings): Exposure => ({
   openBy: isLoopback(host) ? null : `HOST=${host}`,
 });
 
+/** What can be told without a look at the database. */
+const risksOf = (config: ProjectConfig, settings: Settings): Risk[] => [
+  ...settingsRisks(config, exposureOf(settings)),
+  ...databaseRisks(config, databaseReach(config)),
+];
+
 /** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
@@ -190,7 +205,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   endpoints: number;
 }> {
   const log = createLog("silent");
-  const { projects: configs, faults } = readConfig(files, env);
+  const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest, log });
   const settings = parseEnv(env);
@@ -204,7 +219,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
-  const risks = configs.flatMap((config) => settingsRisks(config, exposureOf(settings)));
+  const risks = configs.flatMap((config) => risksOf(config, settings));
   const telling: Telling = {
     notice: (notice) => void notices.push(notice),
     risk: (risk) => void risks.push(risk),
@@ -249,9 +264,8 @@ async function openProject(
   config: ProjectConfig,
   { cache, locks: openStore, jobs, hooks, importComponent, own, callers, ...more }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url, pool: connectionsMax, statementTimeoutMs, triggerMessages } = config.database;
-  const { decimals } = config;
-  const options = { connectionsMax, statementTimeoutMs, triggerMessages, decimals, ...more };
+  const { url } = config.database;
+  const options = { ...databaseOptions(config, readText), ...more };
   const db = await openDb(url, options).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });

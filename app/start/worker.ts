@@ -3,11 +3,13 @@ import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
 import { parseEnv } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
-import { type ConfigFiles, readConfig } from "../../core/config/read-config.ts";
+import type { ConfigFiles } from "../../core/config/read-config.ts";
+import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
+import { readProjects } from "./read-projects.ts";
 import { openJobThread } from "./open-job-thread.ts";
 
 /** What a worker is started from. */
@@ -31,7 +33,7 @@ export async function startWorker({
 }: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
   const settings = parseEnv(env);
   const { storage, queueName, logLevel } = settings;
-  const { projects, faults } = readConfig(files, env);
+  const { projects, faults } = readProjects({ files, env }, databaseFaults);
   if (faults.length > 0) throw new Error(formatFaults(faults));
   const log = givenLog ?? createLog(logLevel);
   const server = await openBullmqServer(settings, { use: "worker", log });

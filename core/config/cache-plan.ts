@@ -20,8 +20,10 @@ export async function dependenciesFor(survey: Survey, table: Table | null): Prom
   );
   const tables = [table, ...named].filter((one) => one !== null);
   const known = tables.every(({ kind }) => kind === "table") ? tables : null;
+  // What a policy of the database looks at, the files alone can say.
+  const isOwnAlone = !survey.hasPolicies || named.length > 0;
   return {
-    ofTable: dependenciesOf(known),
+    ofTable: dependenciesOf(isOwnAlone ? known : null),
     ofQuery: dependenciesOf(named.length > 0 ? known : null),
   };
 }

@@ -9,6 +9,12 @@ const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
 const milliseconds = z.int().min(0).max(86_400_000);
 
+/** Variables often hold such a text on one line, with `\n` for its line ends. */
+const pem = z
+  .string()
+  .transform((text) => text.replaceAll("\\n", "\n"))
+  .refine((text) => text.includes("-----BEGIN "), "a text in PEM: -----BEGIN …");
+
 const database = z.strictObject({
   url: z
     .string()
@@ -31,6 +37,30 @@ const database = z.strictObject({
     .describe(
       "Whether clients see the message of a trigger that refuses; false = a fixed sentence.",
     ),
+  claimsSetting: z
+    .string()
+    .regex(
+      /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/,
+      "the name of a setting of your own, with a point: request.jwt.claims",
+    )
+    .optional()
+    .describe(
+      "Setting that holds the caller's claims as JSON in each transaction, for row-level security of the database.",
+    ),
+  preparedStatements: z
+    .boolean()
+    .default(true)
+    .describe(
+      "false behind a pooler in transaction mode, as PgBouncer. Settings then go with each transaction.",
+    ),
+  tls: z
+    .strictObject({
+      ca: pem.optional().describe("Certificates of the authorities that the server's is of."),
+      cert: pem.optional().describe("Certificate of the client."),
+      key: pem.optional().describe("Private key of the client's certificate."),
+    })
+    .optional()
+    .describe("Certificates for TLS to the database, in PEM; the mode is sslmode in the url."),
 });
 
 const cache = z.strictObject({
@@ -260,6 +290,11 @@ export const projectSchema = z
       .describe("How many requests a caller may send. Absent or empty = any number."),
     limits: listLimits.prefault({}).describe("How far lists go."),
   })
+  .refine(
+    ({ auth: given, database: { claimsSetting } }) =>
+      claimsSetting === undefined || Object.keys(given ?? {}).length > 0,
+    { error: "auth beside it, so that callers have claims", path: ["database", "claimsSetting"] },
+  )
   .meta({
     title: "Rowgate project",
     description: "The database of a project, and what holds for all of its endpoints.",

@@ -44,6 +44,21 @@ export function settingsRisks(config: ProjectConfig, exposure: Exposure): Risk[]
   ];
 }
 
+/** How the service gets to a project's database. */
+export interface DatabaseReach {
+  /** The name or address of a server in public networks; null: there is none among its hosts. */
+  readonly publicHost: string | null;
+  /** Whether the configuration says whether to use TLS: plain text can be meant. */
+  readonly saysTls: boolean;
+}
+
+/** `reach` null: the database is on no server. */
+export function databaseRisks(config: ProjectConfig, reach: DatabaseReach | null): Risk[] {
+  if (reach === null || reach.publicHost === null || reach.saysTls) return [];
+  const message = `the server ${reach.publicHost} may be reached over public networks, and the URL does not ask for TLS; add sslmode=verify-full`;
+  return [riskAt(config, ["database", "url"], message)];
+}
+
 /** What shows only once the endpoints were compiled against the database. */
 export function endpointRisks(
   { endpoints }: ProjectConfig,

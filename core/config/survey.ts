@@ -21,6 +21,8 @@ export interface Survey {
   readonly payload: Payload;
   /** Whether the project asks its callers for credentials. */
   readonly hasAuth: boolean;
+  /** Whether the database may show each caller other rows, by rules of its own. */
+  readonly hasPolicies: boolean;
   readonly requests: RequestSettings;
   /** Time-out of hooks without their own. */
   readonly hookTimeoutMs: number;
@@ -74,6 +76,7 @@ export function openSurvey(
     endpoint: endpoint.name,
     payload,
     hasAuth: hasAuth(config),
+    hasPolicies: config.database.claimsSetting !== undefined,
     requests: {
       decimals: config.decimals,
       unknownMembers: config.requests.unknown,

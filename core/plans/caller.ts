@@ -27,6 +27,16 @@ export interface User {
 export const userOf = ({ kind, id, roles, claims }: Caller): User | null =>
   kind === "nobody" ? null : structuredClone({ id, roles, claims });
 
+/**
+ * The caller as the database's own rules see it (`database.claimsSetting`): its claims, with `sub`, null where it has no id, and `roles`, which are
+ * the caller's own whatever a claim of that name says.
+ */
+export const claimsOf = ({ id, roles, claims }: Caller): Readonly<Record<string, Json>> => ({
+  ...claims,
+  sub: id,
+  roles: [...roles],
+});
+
 /** What a caller is called in keys and owners: equal for equal callers alone. Null for nobody. */
 export const identityOf = ({ kind, id }: Caller): string | null =>
   kind === "nobody" ? null : `${kind}:${id ?? ""}`;

@@ -99,8 +99,11 @@ export interface Db {
   readonly catalog: Catalog;
   /** What the cause of an `unavailable` means, where no connection could be had. */
   faultOf(cause: unknown): DatabaseFault;
-  /** `deadlineAtMs`: on the clock of `performance.now()`. */
-  session(deadlineAtMs: number): DbSession;
+  /**
+   * `deadlineAtMs`: on the clock of `performance.now()`. `caller`: for whom the statements are sent, as the database's own rules may ask; absent: for
+   * the service itself.
+   */
+  session(deadlineAtMs: number, caller?: Caller): DbSession;
   /** Resolves when a statement ran; rejects with `unavailable`. */
   ping(): Promise<void>;
   /** Lets running statements finish for a moment, then closes every connection. */

@@ -47,6 +47,8 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return refusedValue(failure.kind, columns, cause);
     case "rejected":
       return rejectedByTrigger(failure, refused, columns);
+    case "forbidden":
+      return new AppError("forbidden", "The database does not let you do this", { cause });
     case "conflict":
       return unavailable("The record is being changed by other requests; try again", cause);
     case "timeout":
@@ -64,6 +66,7 @@ const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
   "timeout",
   "connection",
   "rejected",
+  "forbidden",
 ]);
 
 const isRead = (statement: Statement | null): boolean =>

@@ -5,7 +5,7 @@
 import { AppError } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
-import type { Connection, Engine, RawResult } from "../engines/engine.ts";
+import type { Connection, Engine, RawResult, Command } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
@@ -26,11 +26,22 @@ export interface Execution {
   readonly deadlineAtMs: number;
 }
 
+/** How a transaction begins: the engine's statements, and the settings that hold for it alone (null = none). */
+export interface Beginning {
+  readonly texts: readonly string[];
+  readonly local: Command | null;
+  readonly deadlineAtMs: number;
+}
+
 /** All but `rollback` reject with an AppError, or with a Conflict whose cause is one. */
 export interface Executor {
   execute(connection: Connection, execution: Execution): Promise<Written>;
   /** Runs an engine's text without parameters and rows, such as BEGIN, COMMIT or SAVEPOINT. */
   control(connection: Connection, text: string, deadlineAtMs: number): Promise<void>;
+  /** As `execute`, in a transaction of its own that begins with `local`. */
+  executeAlone(connection: Connection, execution: Execution, local: Command): Promise<Written>;
+  /** Opens a transaction. */
+  begin(connection: Connection, beginning: Beginning): Promise<void>;
   /**
    * Rolls back if the connection is still usable; otherwise, or when that fails, the connection is destroyed. Never
    * rejects.
@@ -95,12 +106,15 @@ export function createExecutor({
 
   function run(
     connection: Connection,
-    { text, params, reuse }: Pick<Compiled, "text" | "params" | "reuse">,
+    { text, params, reuse }: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
     const result = connection.runNow?.(text, params);
     return result ?? step(connection, connection.run(text, params, reuse), deadlineAtMs);
   }
+
+  const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
+    run(connection, controlling(text), deadlineAtMs);
 
   /** The driver reports the columns together with the rows. */
   async function runNative(
@@ -134,7 +148,57 @@ export function createExecutor({
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 
+  /** One after the other on the wire, in one wait where the connection can do that. */
+  async function together(
+    connection: Connection,
+    statements: readonly Command[],
+    deadlineAtMs: number,
+  ): Promise<readonly RawResult[]> {
+    const work = connection.runTogether?.(statements) ?? inTurn(connection, statements);
+    return step(connection, work, deadlineAtMs);
+  }
+
+  async function rollback(connection: Connection): Promise<void> {
+    if (!connection.alive) return;
+    try {
+      const work = connection.run(engine.rollback, [], false);
+      await within(work, performance.now() + rollbackTimeoutMs, () => {}, overdueMessage);
+    } catch {
+      connection.destroy();
+    }
+  }
+
   return {
+    async executeAlone(connection, { statement, compiled, deadlineAtMs }, local) {
+      const isRead = readingKinds.has(statement.kind);
+      const begin = engine.begin.map(controlling);
+      const commit = controlling(engine.commit);
+      const ahead = [...begin, local, compiled, ...(isRead ? [commit] : [])];
+      try {
+        const results = await together(connection, ahead, deadlineAtMs);
+        const { rows, matched, insertId, fields } = results[begin.length + 1]!;
+        // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
+        if (!isRead) await together(connection, [commit], deadlineAtMs);
+        const decode =
+          statement.kind === "native"
+            ? decoderOf(engine.dialect, engine.outputs(fields ?? []))
+            : compiled.decode;
+        return { rows: decode(rows), matched, insertId };
+      } catch (error) {
+        await rollback(connection);
+        throw meaningOf(error, statement);
+      }
+    },
+    async begin(connection, { texts, local, deadlineAtMs }) {
+      const [first, ...rest] = texts.map(controlling);
+      try {
+        if (local !== null && first !== undefined)
+          await together(connection, [first, local, ...rest], deadlineAtMs);
+        else for (const text of texts) await runText(connection, text, deadlineAtMs);
+      } catch (error) {
+        throw meaningOf(error, null);
+      }
+    },
     async execute(connection, { statement, compiled, deadlineAtMs }) {
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
@@ -153,26 +217,31 @@ export function createExecutor({
     },
     async control(connection, text, deadlineAtMs) {
       try {
-        await run(connection, { text, params: [], reuse: true }, deadlineAtMs);
+        await runText(connection, text, deadlineAtMs);
       } catch (error) {
         throw meaningOf(error, null);
       }
     },
-    async rollback(connection) {
-      if (!connection.alive) return;
-      try {
-        const work = connection.run(engine.rollback, [], false);
-        await within(work, performance.now() + rollbackTimeoutMs, () => {}, overdueMessage);
-      } catch {
-        connection.destroy();
-      }
-    },
+    rollback,
     step,
     abandon,
     current,
     isOutdated,
     meaningOf,
   };
+}
+
+/** A text of the engine that begins or ends a transaction. */
+const controlling = (text: string): Command => ({ text, params: [], reuse: true });
+
+async function inTurn(
+  connection: Connection,
+  statements: readonly Command[],
+): Promise<RawResult[]> {
+  const results: RawResult[] = [];
+  for (const { text, params, reuse } of statements)
+    results.push(await connection.run(text, params, reuse));
+  return results;
 }
 
 /** Compiles and runs statements on an existing connection. */

@@ -1,9 +1,10 @@
 /** Core's `DbSession`: the database calls of one request until its deadline. */
 import { unavailable } from "../../core/values/errors.ts";
+import { type Caller, claimsOf } from "../../core/plans/caller.ts";
 import type { Table } from "../../core/values/column.ts";
 import type { DbSession, LedgerName } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
-import type { Engine } from "../engines/engine.ts";
+import type { Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { quotedName } from "../statements/print.ts";
 import type { Retry } from "./conflict.ts";
@@ -26,20 +27,36 @@ export interface SessionParts {
   readonly ledgers: Readonly<Record<LedgerName, () => Promise<Table>>>;
 }
 
-/** Creates a function that makes sessions with a deadline. */
-export function createSessions(parts: SessionParts): (deadlineAtMs: number) => DbSession {
+/** What all statements of a session have in common. */
+interface Sending {
+  readonly deadlineAtMs: number;
+  /** See `Engine.localSettings`. */
+  readonly local: Command | null;
+}
+
+/** Creates a function that makes sessions with a deadline and a caller. */
+export function createSessions(
+  parts: SessionParts,
+): (deadlineAtMs: number, caller?: Caller) => DbSession {
   const { engine, compile, executor, pools, transact, retrying, streaming, ledgers } = parts;
   const { dialect } = engine;
   const { readers, writers } = pools;
 
   /** One statement on a connection of the pool, atomic in itself. */
-  async function single(pool: Pool, statement: Statement, deadlineAtMs: number): Promise<Written> {
+  async function single(
+    pool: Pool,
+    statement: Statement,
+    { deadlineAtMs, local }: Sending,
+  ): Promise<Written> {
     const compiled = compile(statement);
     const attempt = async (): Promise<Written> => {
       if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
       const connection = pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs));
       try {
-        return await executor.execute(connection, { statement, compiled, deadlineAtMs });
+        const execution = { statement, compiled, deadlineAtMs };
+        return await (local === null
+          ? executor.execute(connection, execution)
+          : executor.executeAlone(connection, execution, local));
       } finally {
         pool.release(connection);
       }
@@ -55,7 +72,9 @@ export function createSessions(parts: SessionParts): (deadlineAtMs: number) => D
       atomically: (part) => part(execute),
     });
 
-  return (deadlineAtMs) => {
+  return (deadlineAtMs, caller) => {
+    const local = engine.localSettings?.(caller ? claimsOf(caller) : null) ?? null;
+    const sending: Sending = { deadlineAtMs, local };
     const written = new Set<Table | "unknown">();
     const noted = noting(written);
     const atomically = <T>(work: Work<T>, begin = engine.begin): Promise<T> =>
@@ -63,13 +82,13 @@ export function createSessions(parts: SessionParts): (deadlineAtMs: number) => D
         transact((execute, part) => work(noted(execute), part), {
           pool: writers,
           begin,
-          deadlineAtMs,
+          ...sending,
         }),
       );
     const queries = new StatementQueries({
       dialect,
-      read: (statement) => single(readers, statement, deadlineAtMs),
-      write: noted((statement) => single(writers, statement, deadlineAtMs)),
+      read: (statement) => single(readers, statement, sending),
+      write: noted((statement) => single(writers, statement, sending)),
       atomically: (work) => atomically(work),
     }) as StatementQueries & { -readonly [Member in keyof DbSession]: DbSession[Member] };
     queries.written = written;
@@ -83,12 +102,12 @@ export function createSessions(parts: SessionParts): (deadlineAtMs: number) => D
         transact((execute) => work(inTransaction(execute)), {
           pool: readers,
           begin: engine.beginSnapshot,
-          deadlineAtMs,
+          ...sending,
         }),
       );
     queries.ledger = (name) => ledgers[name]();
-    queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, deadlineAtMs });
-    queries.longSnapshot = (work) => streaming.snapshot(work, deadlineAtMs);
+    queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, ...sending });
+    queries.longSnapshot = (work) => streaming.snapshot(work, sending);
     return queries;
   };
 }

@@ -5,7 +5,7 @@
 import type { DbSnapshot, Row } from "../../core/plans/ports.ts";
 import type { Select } from "../../core/query/statement.ts";
 import { unavailable } from "../../core/values/errors.ts";
-import type { Connection, Engine } from "../engines/engine.ts";
+import type { Connection, Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { visibleError } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -23,9 +23,15 @@ export interface StreamingParts {
 
 /** Errors are those of `DbSession`. */
 export interface Streaming {
-  rows(select: Select, reading: Reading): AsyncGenerator<Row[]>;
+  rows(select: Select, reading: Sending & { readonly batchRows: number }): AsyncGenerator<Row[]>;
   /** One read-only transaction. It never waits for writers, so it is not retried. */
-  snapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>, deadlineAtMs: number): Promise<T>;
+  snapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>, sending: Sending): Promise<T>;
+}
+
+interface Sending {
+  readonly deadlineAtMs: number;
+  /** The settings of the transaction alone; null = none. */
+  readonly local: Command | null;
 }
 
 interface Reading {
@@ -88,20 +94,23 @@ export function createStreaming({
   }
 
   return {
-    async *rows(select, reading) {
-      const connection = await acquire(pool, reading.deadlineAtMs);
+    async *rows(select, { batchRows, deadlineAtMs, local }) {
+      const connection = await acquire(pool, deadlineAtMs);
+      const isInTransaction = local !== null;
       try {
-        yield* rowsOn(connection, select, reading);
+        if (isInTransaction)
+          await executor.begin(connection, { texts: engine.begin, local, deadlineAtMs });
+        yield* rowsOn(connection, select, { batchRows, deadlineAtMs, isInTransaction });
       } finally {
+        if (isInTransaction) await executor.rollback(connection);
         pool.release(connection);
       }
     },
 
-    async snapshot(work, deadlineAtMs) {
+    async snapshot(work, { deadlineAtMs, local }) {
       const connection = await acquire(pool, deadlineAtMs);
       try {
-        for (const text of engine.beginSnapshot)
-          await executor.control(connection, text, deadlineAtMs);
+        await executor.begin(connection, { texts: engine.beginSnapshot, local, deadlineAtMs });
         return await work({
           async count(count) {
             const { rows } = await execute(connection, count, deadlineAtMs);

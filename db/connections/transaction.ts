@@ -4,7 +4,7 @@
  */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/plans/ports.ts";
-import type { Connection, Engine } from "../engines/engine.ts";
+import type { Connection, Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { Conflict, visibleError } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -21,6 +21,8 @@ export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise
 export interface Transacting {
   readonly pool: Pool;
   readonly begin: readonly string[];
+  /** The settings that hold for it alone; null = none. */
+  readonly local: Command | null;
   readonly deadlineAtMs: number;
 }
 
@@ -46,7 +48,7 @@ export function createTransact({
   async function run<T>(
     connection: Connection,
     work: Work<T>,
-    { begin, deadlineAtMs }: Transacting,
+    { begin, local, deadlineAtMs }: Transacting,
   ): Promise<T> {
     const steps = createSteps();
     const statements: Execute = (statement) =>
@@ -55,7 +57,7 @@ export function createTransact({
       steps.next(() => control(connection, text, deadlineAtMs)),
     );
     try {
-      for (const text of begin) await control(connection, text, deadlineAtMs);
+      await executor.begin(connection, { texts: begin, local, deadlineAtMs });
       const result = await within(
         work(statements, part),
         deadlineAtMs,

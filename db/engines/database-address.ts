@@ -2,12 +2,17 @@
  * What the URL of a database says, as far as it can be told without the driver. Each engine's folder has one of these, beside
  * the engine itself, which is loaded only when it is wanted.
  */
+import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
   readonly schemes: readonly string[];
   /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
   databaseOf(url: string): string;
+  /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
+  faults(url: string, settings: AddressSettings): readonly SettingFault[];
+  /** Absent: on no server. */
+  serverOf?(url: string): DatabaseServer;
   /** Whether the data live in this process, where no other connection finds them; absent: they never do. */
   isInMemory?(url: string): boolean;
   /**
@@ -15,6 +20,25 @@ export interface EngineAddress {
    * each transaction another session. Absent: it can be used there whatever the URL says.
    */
   edgeFault?(url: string, options: { isPooled: boolean }): AddressFault | null;
+}
+
+export interface DatabaseServer {
+  /** Names and addresses, those of IPv6 without brackets. Empty: a socket of this machine. */
+  readonly hosts: readonly string[];
+  /** Whether the URL says whether to use TLS. */
+  readonly saysTls: boolean;
+}
+
+/** What project.json says beside the URL, as far as it is not good for every engine. */
+export interface AddressSettings {
+  readonly claimsSetting?: string | undefined;
+  readonly preparedStatements: boolean;
+  readonly tls?: TlsCertificates | undefined;
+}
+
+/** A fault of one of the settings, or of the URL itself. */
+export interface SettingFault extends AddressFault {
+  readonly setting: keyof AddressSettings | "url";
 }
 
 /** Neither text holds the URL, which may hold a password. */
@@ -33,11 +57,51 @@ interface Server {
   readonly port: number;
   /** Why it cannot be used behind a pooler that gives each transaction another session; null = it can. */
   readonly pooledFault: AddressFault | null;
+  /** Whether it has rules for rows that can ask for the caller, and works behind poolers that give each transaction another session. */
+  readonly hasPolicies: boolean;
+}
+
+/** Of every engine that lacks what the settings ask for. */
+export function unknownSettings({
+  claimsSetting,
+  preparedStatements,
+}: AddressSettings): SettingFault[] {
+  const claims: SettingFault = {
+    setting: "claimsSetting",
+    found: "claims for rules of the database, which has no such rules",
+    expected: "PostgreSQL; rowScope in the endpoint files narrows rows on every database",
+  };
+  const prepared: SettingFault = {
+    setting: "preparedStatements",
+    found: "false, for a database that is only reached with them",
+    expected: "PostgreSQL, or no such setting",
+  };
+  return [
+    ...(claimsSetting === undefined ? [] : [claims]),
+    ...(preparedStatements ? [] : [prepared]),
+  ];
 }
 
 /** The address of a database on a server: `scheme://user:password@host:port/name?options`. */
-export const serverAddress = ({ schemes, port, pooledFault }: Server): EngineAddress => ({
+export const serverAddress = ({
   schemes,
+  port,
+  pooledFault,
+  hasPolicies,
+}: Server): EngineAddress => ({
+  schemes,
+  faults(url, settings) {
+    const sign = unencodedSign(url);
+    const unencoded: SettingFault = {
+      setting: "url",
+      found: `an address whose password has ${sign} as it is`,
+      expected: `the password percent-encoded: ${encodings}`,
+    };
+    return [
+      ...(sign === null ? [] : [unencoded]),
+      ...(hasPolicies ? [] : unknownSettings(settings)),
+    ];
+  },
   databaseOf(url) {
     const [, path = ""] = /^[^:]*:(?:\/\/(?:[^@/]*@)?)?([^?]*)/.exec(url) ?? [];
     const [server = "", ...name] = path.split("/");
@@ -45,13 +109,44 @@ export const serverAddress = ({ schemes, port, pooledFault }: Server): EngineAdd
     // The name as it is: two databases may differ in case alone, and must not share answers.
     return `${schemes[0]}:${server.toLowerCase()}${usual}/${name.join("/")}`;
   },
+  serverOf(url) {
+    const [, authority = "", query = ""] = /^[^:]*:\/\/([^/?]*)[^?]*\??(.*)$/.exec(url) ?? [];
+    const hosts = authority.slice(authority.lastIndexOf("@") + 1).split(",");
+    const options = new URLSearchParams(query);
+    return {
+      hosts: hosts.map(withoutPort).filter((host) => host !== ""),
+      saysTls: ["ssl", ...tlsOptionNames].some((name) => options.has(name)),
+    };
+  },
   edgeFault: (url, { isPooled }) => (isPooled ? pooledFault : tlsFault(url)),
 });
+
+const withoutPort = (host: string): string =>
+  host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");
+
+const encodings = "@ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25";
+
+/** A sign that ends the password too early, or that begins no encoded one; null = there is none. An @ and a colon do no harm. */
+function unencodedSign(url: string): string | null {
+  const rest = url.replace(/^[^:]*:\/\//, "");
+  const [authority = ""] = /^[^/?#]*/.exec(rest) ?? [];
+  const [path = ""] = /^[^?#]*/.exec(rest.slice(authority.length)) ?? [];
+  const next = rest.slice(authority.length + path.length);
+  // No address of a database has anything behind a #.
+  if (/#/.test(next)) return "#";
+  const isCutShort = !/^[^:]*(?::\d{1,5})?$/.test(authority) && !authority.includes("@");
+  if (path.includes("@") && (isCutShort || /\/.*\//.test(path))) return "/";
+  if (isCutShort && path === "" && next.includes("@")) return "?";
+  const [credentials = ""] = /^.*(?=@)/.exec(authority) ?? [];
+  return /%(?![0-9a-f]{2})/i.test(credentials) ? "%" : null;
+}
 
 /** Which certificates are good is the runtime's matter: those of public authorities, for the server's own name. */
 function tlsFault(url: string): AddressFault | null {
   const options = new URLSearchParams(/\?(.*)$/.exec(url)?.[1] ?? "");
-  const hasOwn = ["sslrootcert", "sslcert", "sslkey"].some((name) => options.has(name));
+  const hasOwn = ["sslrootcert", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key"].some(
+    (name) => options.has(name),
+  );
   if (!hasOwn && !options.get("ssl")?.startsWith("{")) return null;
   return {
     found: "TLS with certificates of your own, which this runtime cannot be given",

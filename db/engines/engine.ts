@@ -6,8 +6,10 @@
 import type { Column, Table } from "../../core/values/column.ts";
 import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
+import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
 import type { Dialect, RawRow } from "../statements/dialect.ts";
+import type { TlsCertificates } from "./tls.ts";
 
 export interface RawResult {
   readonly rows: RawRow[];
@@ -17,6 +19,13 @@ export interface RawResult {
   readonly insertId: bigint | null;
   /** The columns as the driver describes them, for `Engine.outputs`; `native` alone tells them. */
   readonly fields?: readonly unknown[];
+}
+
+/** A text with its parameters, as `Connection.run` takes them. */
+export interface Command {
+  readonly text: string;
+  readonly params: readonly unknown[];
+  readonly reuse: boolean;
 }
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
@@ -30,6 +39,11 @@ export interface Connection {
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
    */
   runNow?(text: string, params: readonly unknown[]): RawResult | null;
+  /**
+   * Only where the engine has `localSettings`: runs the statements in this order, sent without waiting for each other's answers. Rejects with the
+   * first error once all are answered, and with a conflict when a transaction that the last of them should commit was undone.
+   */
+  runTogether?(statements: readonly Command[]): Promise<readonly RawResult[]>;
   /** As `run`, for a text of the operator's own, of whose rows nothing is known yet. */
   native(text: string, params: readonly unknown[]): Promise<RawResult>;
   /**
@@ -66,6 +80,8 @@ export interface Failure {
     | "generated"
     /** A trigger or procedure of the operator's own refused; `message` is what it says. */
     | "rejected"
+    /** A rule of the database for rows (row-level security) does not let this caller do it. */
+    | "forbidden"
     /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
     | "conflict"
     /** The server stopped the statement: it took too long. */
@@ -82,12 +98,23 @@ export interface Failure {
   readonly message?: string;
 }
 
+/** A caller as the database's own rules see it. */
+export type Claims = Readonly<Record<string, Json>>;
+
 export interface EngineOptions {
   /** Connections; SQLite: readers (it has one writer besides). */
   readonly connectionsMax: number;
   /** 0 = none. Handed to the server where it can enforce it. */
   readonly statementTimeoutMs: number;
   readonly decimals: "number" | "string";
+  /** PostgreSQL: the setting that tells policies the caller's claims. */
+  readonly claimsSetting?: string;
+  /** PostgreSQL, false: a pooler gives each transaction another session, so nothing may be left in one. Absent: true. */
+  readonly preparedStatements?: boolean;
+  /** Certificates beside those that the URL names. */
+  readonly tls?: TlsCertificates;
+  /** How a file is read that the URL names; absent: there are none. */
+  readonly readFile?: (path: string) => string;
   /** True: nothing of the database is changed, not even the form in which its file is kept. Absent: it is read and written. */
   readonly isOnlyLookedAt?: boolean;
   readonly log?: Log;
@@ -111,6 +138,11 @@ export interface Engine {
   /** Where there can be only so many connections in all, whatever was asked for (SQLite in memory: one). */
   readonly connectionsMax?: number;
   connect(role: "read" | "write"): Promise<Connection>;
+  /**
+   * The statement that gives a transaction the settings that end with it; it comes right behind the first one of `begin`. `claims`: of the caller; null: the
+   * service asks for itself. Null: there is nothing to set, and a single statement needs no transaction. Absent: there never is.
+   */
+  localSettings?(claims: Claims | null): Command | null;
   /** Statements that open a transaction. */
   readonly begin: readonly string[];
   /** Statements that open one which only reads, and in which all reads see one moment. */

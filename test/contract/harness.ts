@@ -48,6 +48,8 @@ export interface FixtureOptions {
   readonly log?: Logger;
   /** The service's environment; without it nothing but a STORAGE_URL of its own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The address of the database as the service gets it, from the tests' own; after `setUp`. */
+  readonly serviceUrl?: (url: string) => string;
   /** Default: the engine of the Vitest project. */
   readonly engine?: EngineName;
 }
@@ -84,7 +86,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const statements = [...createTables(engine, options.tables), ...(options.setUp?.(engine) ?? [])];
   for (const text of statements) await session.run(text);
 
-  const files = configFiles(database.url, options);
+  const files = configFiles(options.serviceUrl?.(database.url) ?? database.url, options);
   const ownFolder = join(tmpdir(), `rowgate-test-${randomUUID()}`);
   const service = await openServiceWhere({
     files,

@@ -61,7 +61,7 @@ export async function startServers(
   return { urls: Object.fromEntries(started.map(({ name, url }) => [name, url])), stop };
 }
 
-interface Started {
+export interface Started {
   readonly url: string;
   /** For people: where the server came from. */
   readonly origin: string;
@@ -92,7 +92,11 @@ async function useGiven(name: ServerName, url: string): Promise<Started> {
   return { url, origin: `the one of ${variable}`, stop: async () => {} };
 }
 
-async function startPrograms(name: ServerName): Promise<Started> {
+/** A server beside those of the run, with further arguments. Its programs have to be here. */
+export async function startPrograms(
+  name: ServerName,
+  args: readonly string[] = [],
+): Promise<Started> {
   const { title, debianPackage } = labels[name];
   const kind = kinds[name];
   const paths = findPrograms(name);
@@ -105,7 +109,7 @@ async function startPrograms(name: ServerName): Promise<Started> {
   const port = await freePort();
   const kept: Kept = {
     fill: kind.fill(paths, folder),
-    serve: kind.serve(paths, folder, port),
+    serve: [...kind.serve(paths, folder, port), ...args],
     cleanUp: null,
     account,
     stopSignal: kind.stopSignal,

@@ -26,6 +26,11 @@ export function edgeFaults(
   }
   const about = remoteFault(database.url, { isPooled: pooled.has(database.url) });
   if (about) fault(["database", "url"], about);
+  if (database.tls !== undefined)
+    fault(["database", "tls"], {
+      found: "certificates of your own, which this runtime cannot be given",
+      expected: "a server whose certificate is of a public authority",
+    });
   return faults;
 }
 

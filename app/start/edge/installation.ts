@@ -7,19 +7,16 @@ import { createReach, type Reach } from "../../../core/cache/reach.ts";
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";
-import {
-  type ConfigFiles,
-  type ProjectConfig,
-  readConfig,
-} from "../../../core/config/read-config.ts";
+import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-config.ts";
 import { riskText, settingsRisks } from "../../../core/config/risks.ts";
 import type { Routes } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
-import { openPerRequest } from "../../../db/open-remote.ts";
+import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
 import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
-import { lookAt } from "../open-project.ts";
+import { databaseOptions, lookAt } from "../open-project.ts";
+import { readProjects } from "../read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 import { edgeFaults } from "./edge-faults.ts";
 import { createConsoleLog } from "./console-log.ts";
@@ -60,7 +57,7 @@ export function readInstallation({
   const settings = settingsFrom(env);
   if (settings instanceof Refusal) return settings;
   const log = createConsoleLog(settings.logLevel);
-  const { projects, faults } = readConfig(files, env);
+  const { projects, faults } = readProjects({ files, env }, remoteSettingFaults);
   const found = [
     ...faults,
     ...projects.flatMap((config) => edgeFaults(config, { settings, pooled })),
@@ -81,12 +78,13 @@ export function readInstallation({
       keys.set(name, known);
       return known;
     },
-    async openDb({ name, database: { url, pool, statementTimeoutMs, triggerMessages }, decimals }) {
+    async openDb(config) {
+      const { name, database } = config;
       const known = openers.get(name);
       if (known) return known();
-      const connectionsMax = Math.min(pool, limits.requestConnectionsMax);
-      const options = { connectionsMax, statementTimeoutMs, triggerMessages, decimals };
-      const open = await openPerRequest(url, options).catch((error: Error) => {
+      const connectionsMax = Math.min(database.pool, limits.requestConnectionsMax);
+      const options = { ...databaseOptions(config), connectionsMax };
+      const open = await openPerRequest(database.url, options).catch((error: Error) => {
         throw new Refusal(`${name}: ${error.message}`, { cause: error });
       });
       if (!openers.has(name)) openers.set(name, open);

@@ -8,4 +8,5 @@ export const address = serverAddress({
     found: "MySQL or MariaDB behind Hyperdrive, which passes on no prepared statements",
     expected: "the address of the database itself, in a variable or a secret",
   },
+  hasPolicies: false,
 });

@@ -37,10 +37,32 @@ const lockWaitSeconds = 10;
 /** A slow reader of a stream may leave the server waiting this long. */
 const streamStallSeconds = 600;
 
+/** Where the server is, and how to reach it, in the words of the driver. */
+export interface Target extends ConnectionOptions {
+  /** Goes on in plain text where the server has no TLS. */
+  readonly mayBePlain: boolean;
+}
+
+type Opening = Pick<EngineOptions, "statementTimeoutMs" | "openTls">;
+
 /** A connection that has its session set up. Rejects within `limits.connectTimeoutMs`. */
 export async function openConnection(
+  { mayBePlain, ...target }: Target,
+  opening: Opening,
+): Promise<MysqlConnection> {
+  try {
+    return await openOnce(target, opening);
+  } catch (error) {
+    if (!mayBePlain || (error as { code?: unknown }).code !== "HANDSHAKE_NO_SSL_SUPPORT")
+      throw error;
+    const { ssl: _none, ...plain } = target;
+    return openOnce(plain, opening);
+  }
+}
+
+async function openOnce(
   target: ConnectionOptions,
-  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
+  { statementTimeoutMs, openTls }: Opening,
 ): Promise<MysqlConnection> {
   const driver =
     target.ssl && openTls

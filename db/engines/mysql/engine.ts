@@ -2,23 +2,25 @@
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
-import type { ConnectionOptions } from "mysql2";
 import type { Engine, EngineOptions } from "../engine.ts";
+import { isIP } from "node:net";
+import type { SslOptions } from "mysql2";
 import { unreadableUrl } from "../database-address.ts";
+import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
-import { type MysqlConnection, openConnection } from "./connection.ts";
+import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
 
 /**
- * `url`: `mysql:` or `mariadb:`, with a database, and at most `ssl-mode` (`disabled`, `required`, `verify_ca`, `verify_identity`), `ssl`
- * (`true`, or the driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
+ * `url`: `mysql:` or `mariadb:`, with a database, and at most options of TLS (`tls.ts`; `ssl` may also be the driver's options as JSON: `{"ca":"…"}`)
+ * and `socketPath`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const target = readUrl(url);
+  const target = readUrl(url, options);
   return {
     name: "mysql",
     ...standardTexts,
@@ -53,9 +55,9 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   };
 }
 
-function readUrl(text: string): ConnectionOptions {
+function readUrl(text: string, sources: TlsSources): Target {
   try {
-    return targetOf(new URL(text));
+    return targetOf(new URL(text), sources);
   } catch (error) {
     // What a parser says of the text; all other errors are our own.
     if (error instanceof TypeError || error instanceof URIError)
@@ -64,68 +66,54 @@ function readUrl(text: string): ConnectionOptions {
   }
 }
 
-function targetOf(url: URL): ConnectionOptions {
+function targetOf(url: URL, sources: TlsSources): Target {
   const database = decodeURIComponent(url.pathname.slice(1));
   if (database === "")
     throw new Error("The database URL has no database name; expected mysql://host/database");
-  const target: ConnectionOptions = {
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+  const options = url.searchParams;
+  const unknown = [...options.keys()].find((name) => !known.has(name) && !tlsOptionNames.has(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `The database URL has an unknown option "${unknown}"; known: sslmode, sslrootcert, sslcert, sslkey, ssl, socketPath`,
+    );
+  const tls = readTls(options, sources);
+  const socketPath = options.get("socketPath");
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  // The driver would check the certificate against another name.
+  if (tls.mode === "verify-full" && isIP(host) !== 0)
+    throw new Error(
+      "The database URL has an IP address, and sslmode=verify-full checks a name; write the server's name, or sslmode=verify-ca",
+    );
+  const ssl = driverTls(options.get("ssl"), tls);
+  return {
+    host,
     port: url.port === "" ? 3306 : Number(url.port),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
+    ...(socketPath !== null && { socketPath }),
+    ...(ssl && { ssl }),
+    mayBePlain: tls.mode === "prefer",
   };
-  let tls: Tls;
-  for (const [name, value] of url.searchParams) {
-    if (name === "socketPath") target.socketPath = value;
-    else if (name === "ssl") tls = tlsOptions(value);
-    else if (name === "ssl-mode" || name === "sslmode") tls = tlsMode(name, value);
-    else
-      throw new Error(
-        `The database URL has an unknown option "${name}"; known: ssl-mode, ssl, socketPath`,
-      );
-  }
-  return tls === undefined ? target : { ...target, ssl: tls };
 }
 
-const placeOf = ({ host = "", port = 0, user = "", database = "" }: ConnectionOptions) => ({
+const known: ReadonlySet<string> = new Set(["ssl", "socketPath"]);
+
+const placeOf = ({ host = "", port = 0, user = "", database = "" }: Target) => ({
   host,
   port,
   user,
   database,
 });
 
-type Tls = Exclude<ConnectionOptions["ssl"], string>;
-
-function tlsMode(name: string, mode: string): Tls {
-  switch (mode.toLowerCase().replace("-", "_")) {
-    case "disable":
-    case "disabled":
-      return undefined;
-    case "require":
-    case "required":
-      return { rejectUnauthorized: false };
-    case "verify_ca":
-      return { rejectUnauthorized: true };
-    case "verify_full":
-    case "verify_identity":
-      return { rejectUnauthorized: true, verifyIdentity: true };
-    default:
-      throw new Error(
-        `The option ${name} of the database URL is "${mode}"; it must be disabled, required, verify_ca or verify_identity`,
-      );
-  }
-}
-
-function tlsOptions(text: string): Tls {
-  if (text === "false") return undefined;
-  if (text === "true") return tlsMode("ssl", "verify_identity");
-  let options: unknown;
+/** The driver checks the name in a certificate only when it is told to. */
+function driverTls(own: string | null, tls: Tls): SslOptions | null {
+  const options = connectOptions(tls);
+  const checked = options && { ...options, verifyIdentity: tls.mode === "verify-full" };
+  if (!own?.startsWith("{")) return checked;
   try {
-    options = JSON.parse(text);
+    return { ...checked, ...(JSON.parse(own) as SslOptions) };
   } catch {
-    options = null;
+    throw new Error("The database URL's ssl is neither true nor false nor a JSON object");
   }
-  if (typeof options === "object" && options !== null) return options;
-  throw new Error("The option ssl of the database URL must be true, false or a JSON object");
 }

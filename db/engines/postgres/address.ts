@@ -5,4 +5,5 @@ export const address = serverAddress({
   schemes: ["postgres", "postgresql"],
   port: 5432,
   pooledFault: null,
+  hasPolicies: true,
 });

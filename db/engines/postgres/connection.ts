@@ -4,20 +4,19 @@
  */
 import { once } from "node:events";
 import net from "node:net";
-import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
-import type { EngineOptions } from "../engine.ts";
+import type { Command } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
-import { unreadableUrl } from "../database-address.ts";
 import type { PostgresPlace } from "./connect-fault.ts";
-import {
-  type Address,
-  lostError,
-  optionsFor,
-  type PostgresConnection,
-  PostgresSession,
-} from "./session.ts";
+import { type Address, lostError, type PostgresConnection, PostgresSession } from "./session.ts";
+import type { Target } from "./url.ts";
+
+interface ConnectorOptions {
+  readonly openTls?: OpenTlsSocket | null | undefined;
+  /** What a transaction of the service's own begins with; null = nothing. */
+  readonly ownSettings: Command | null;
+}
 
 export interface Connector {
   connect(): Promise<PostgresConnection>;
@@ -27,28 +26,24 @@ export interface Connector {
 
 /**
  * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
- * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest. Throws at once for a URL that cannot be read.
+ * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest.
  */
 export function createConnector(
-  url: string,
-  { statementTimeoutMs, openTls }: Pick<EngineOptions, "statementTimeoutMs" | "openTls">,
+  { url, hosts, ports, path, tls, isPooled, startSettings: settings, user, database }: Target,
+  { openTls = null, ownSettings }: ConnectorOptions,
 ): Connector {
-  const { host, port, path, ssl, user, database } = readUrl(url);
-  const timeoutMs = limits.connectTimeoutMs / host.length;
-  const addresses = host.map((name, index): Address => {
+  const timeoutMs = limits.connectTimeoutMs / hosts.length;
+  const shared = { url, path, settings, ownSettings, isPooled, timeoutMs, tls };
+  const addresses = hosts.map((host, index): Address => {
     return {
-      url,
-      host: name,
-      port: port[index]!,
-      path: path || null,
-      statementTimeoutMs,
-      timeoutMs,
-      openTls: ssl ? (openTls ?? null) : null,
-      needsTls: Boolean(ssl) && ssl !== "prefer",
+      ...shared,
+      host,
+      port: ports[index]!,
+      openTls: tls.mode === "disable" ? null : openTls,
     };
   });
   return {
-    place: { host: path || host.at(-1)!, port: port.at(-1)!, user, database },
+    place: { host: path ?? hosts.at(-1)!, port: ports.at(-1)!, user, database },
     async connect() {
       let last: unknown;
       for (const address of addresses) {
@@ -61,15 +56,6 @@ export function createConnector(
       throw last;
     },
   };
-}
-
-/** The driver's reading of the URL; it connects only when a statement is sent. */
-function readUrl(url: string) {
-  try {
-    return postgres(url, optionsFor(0)).options;
-  } catch {
-    throw unreadableUrl("PostgreSQL");
-  }
 }
 
 async function openAt(address: Address): Promise<PostgresConnection> {
@@ -112,7 +98,7 @@ async function openOver(
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
   // The driver would begin TLS anyway, and tell only that the server then closed the connection.
-  if (address.needsTls && !address.openTls)
+  if (!["disable", "prefer"].includes(address.tls.mode) && !address.openTls)
     socket.once("data", (first: Buffer) => {
       if (String(first) === "N") session.cut(tlsRefused());
     });
@@ -127,7 +113,7 @@ async function openOver(
   try {
     await opening.promise;
     const { rows } = await session.run(askSettings, [], false);
-    refuseForgetful(rows[0]!, session.settings);
+    if (!address.isPooled) refuseForgetful(rows[0]!, address.settings);
     return session;
   } catch (error) {
     session.destroy();
@@ -150,6 +136,6 @@ function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>
   if (forgotten.length === 0) return;
   const defaults = forgotten.map((name) => `alter role … set ${name} = '${String(asked[name])}'`);
   throw new Error(
-    `The database, or a pooler in front of it, does not keep session settings; set them as defaults: ${defaults.join("; ")}`,
+    `The database, or a pooler in front of it, does not keep session settings; set them as defaults: ${defaults.join("; ")}; or set "preparedStatements": false under "database", so that each transaction sets them`,
   );
 }

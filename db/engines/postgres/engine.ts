@@ -9,14 +9,21 @@ import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure } from "./failure.ts";
+import { localSettingsOf } from "./local-settings.ts";
 import type { PostgresConnection } from "./session.ts";
+import { readTarget } from "./url.ts";
 
 /**
- * `url`: postgres: or postgresql:, with all that postgres.js takes in one (several hosts, `sslmode`, settings of the session).
+ * `url`: postgres: or postgresql:, with one or several hosts, options of TLS (`tls.ts`) and settings of the session.
  * Rejects when it cannot be read; the server need not be there.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
-  const connector = createConnector(url, options);
+  const target = readTarget(url, options);
+  const local = localSettingsOf(target, options.claimsSetting);
+  const connector = createConnector(target, {
+    openTls: options.openTls,
+    ownSettings: local.localSettings?.(null) ?? null,
+  });
   /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
   let foldingCollation: string | null | undefined;
 
@@ -38,6 +45,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
     singleWriter: false,
     connect,
+    ...local,
     // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],
     beginSnapshot: ["begin isolation level repeatable read read only"],

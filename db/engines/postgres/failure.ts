@@ -99,7 +99,12 @@ const staleStatement: ReadonlySet<unknown> = new Set([
   "FetchPreparedStatement",
 ]);
 
+/** Of 42501: a right that the service's own user lacks is for the operator; the rest is a policy's, or a function's that it calls. */
+const lacksRight = (routine: unknown): boolean =>
+  routine === "aclcheck_error" || routine === "aclcheck_error_col";
+
 function kindOf(code: string, routine: unknown): Failure["kind"] {
+  if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
   if (staleStatement.has(routine)) return "conflict";
   return kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
 }

@@ -4,9 +4,11 @@
  * a transaction, and a server that stopped answering is cut off by destroying the socket.
  */
 import net from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
-import type { Connection, RawResult } from "../engine.ts";
+import type { Connection, RawResult, Command } from "../engine.ts";
+import { connectOptions, type Tls } from "../tls.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
@@ -31,12 +33,16 @@ export interface Address {
   readonly port: number;
   /** Of a Unix socket; then host and port do not count. */
   readonly path: string | null;
-  readonly statementTimeoutMs: number;
+  /** What a session is opened with. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** What a transaction of the service's own begins with; null = nothing. */
+  readonly ownSettings: Command | null;
+  /** A pooler gives each transaction another session: nothing is prepared in one. */
+  readonly isPooled: boolean;
   readonly timeoutMs: number;
-  /** Null: the driver sees to TLS, where the URL asks for it. */
+  readonly tls: Tls;
+  /** Null: the driver sees to TLS, where it is asked for. */
   readonly openTls: OpenTlsSocket | null;
-  /** Without TLS there is no session. */
-  readonly needsTls: boolean;
 }
 
 type Client = postgres.Sql;
@@ -45,8 +51,10 @@ type Client = postgres.Sql;
 function clientOver(address: Address, socket: net.Socket | TlsSocket, onClose: () => void): Client {
   let handedOut = false;
   return postgres(address.url, {
-    ...optionsFor(address.statementTimeoutMs),
-    ...(address.openTls && { ssl: false }),
+    ...driverOptions,
+    prepare: !address.isPooled,
+    ssl: address.openTls ? false : sslOf(address),
+    connection: address.settings,
     host: address.host,
     port: address.port,
     // The driver calls this at once when a session broke before it was ready: it would try for ever.
@@ -62,11 +70,22 @@ function clientOver(address: Address, socket: net.Socket | TlsSocket, onClose: (
   } as postgres.Options<Record<string, postgres.PostgresType>>);
 }
 
+/** As the driver takes it: `prefer` is a word of its own, with which it goes on in plain text where the server has no TLS. */
+function sslOf({ tls, host }: Address) {
+  if (tls.mode === "prefer") return "prefer" as const;
+  const options = connectOptions(tls);
+  if (options === null) return false;
+  return {
+    ...options,
+    // Left to itself, Node would hold the certificate of a server with an IP address against "localhost".
+    checkServerIdentity: (_name: string, certificate: PeerCertificate) =>
+      tls.mode === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
+  };
+}
+
 /** A session with the server over a socket. It runs one statement at a time. */
 export class PostgresSession implements PostgresConnection {
   alive = true;
-  /** Of the session, as the driver asks for them. */
-  readonly settings: Readonly<Record<string, unknown>>;
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
@@ -74,6 +93,8 @@ export class PostgresSession implements PostgresConnection {
   /** Rejects the one run that is under way. */
   private reject: (error: Error) => void = () => {};
   private isRunning = false;
+  /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
+  private isEnding = false;
   private backend: Backend | undefined;
 
   constructor(address: Address, socket: net.Socket | TlsSocket) {
@@ -82,12 +103,27 @@ export class PostgresSession implements PostgresConnection {
     this.client = clientOver(address, socket, () => {
       this.alive = false;
     });
-    this.settings = this.client.options.connection;
   }
 
   async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
     const result = await this.send(text, params, reuse && mayPrepare(this.prepared, text));
     return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null };
+  }
+
+  async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
+    const results = await this.sendAll(
+      statements.map(({ text, params, reuse }) => ({
+        text,
+        params,
+        prepare: reuse && mayPrepare(this.prepared, text),
+      })),
+    );
+    if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
+      throw undoneError();
+    return results.map((result) => {
+      const rows = rowsOf(result);
+      return { rows, matched: result.count ?? 0, insertId: null, fields: result.columns ?? [] };
+    });
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {
@@ -123,8 +159,16 @@ export class PostgresSession implements PostgresConnection {
   }
 
   async outputColumns(text: string): Promise<readonly OutputColumn[]> {
-    const { columns } = await this.send(`select * from (\n${text}\n) as q limit 0`, [], false);
-    return columns ?? [];
+    const query = { text: `select * from (\n${text}\n) as q limit 0`, params: [], reuse: false };
+    const { ownSettings } = this.address;
+    if (ownSettings === null) return (await this.send(query.text, [], false)).columns ?? [];
+    const [, , result] = await this.runTogether([
+      plain("begin"),
+      ownSettings,
+      query,
+      plain("commit"),
+    ]);
+    return (result?.fields ?? []) as readonly OutputColumn[];
   }
 
   async close(): Promise<void> {
@@ -135,10 +179,23 @@ export class PostgresSession implements PostgresConnection {
   }
 
   destroy(): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
     // The server looks at its socket only between statements: one that waits for a lock would still be carried out.
-    if (this.isRunning && this.backend) requestCancel(this.address, this.backend);
+    const cancelled =
+      this.isRunning && this.backend ? requestCancel(this.address, this.backend) : null;
     this.isRunning = false;
-    this.cut(lostError("CONNECTION_DESTROYED", "The connection to the database was cut"));
+    const error = lostError("CONNECTION_DESTROYED", "The connection to the database was cut");
+    // A pooler cancels only for clients that are still there.
+    if (this.address.isPooled && cancelled) void this.cutAfter(cancelled, error);
+    else this.cut(error);
+  }
+
+  private async cutAfter(cancelled: Promise<unknown>, error: Error): Promise<void> {
+    this.alive = false;
+    this.reject(error);
+    await cancelled;
+    this.socket.destroy();
   }
 
   /** Ends the session with this error, without asking the server to stop what it does. */
@@ -149,18 +206,36 @@ export class PostgresSession implements PostgresConnection {
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
-  private async send(text: string, params: readonly unknown[], prepare: boolean): Promise<Result> {
+  private send(text: string, params: readonly unknown[], prepare: boolean): Promise<Result> {
+    return this.waitFor(() => this.query({ text, params, prepare }));
+  }
+
+  /** The same for several, which the driver sends without waiting for answers as far as it can. Rejects with the first error, once all are answered. */
+  private sendAll(statements: readonly Query[]): Promise<readonly Result[]> {
+    return this.waitFor(async () => {
+      const answers = await Promise.allSettled(statements.map((one) => this.query(one)));
+      const failed = answers.find((answer) => answer.status === "rejected");
+      if (failed) throw failed.reason;
+      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    });
+  }
+
+  private query({ text, params, prepare }: Query): Promise<Result> {
+    const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
+    const values = params as postgres.ParameterOrJSON<never>[];
+    return this.client.unsafe(text, values, options) as unknown as Promise<Result>;
+  }
+
+  private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
     if (!this.alive)
       throw lostError("CONNECTION_CLOSED", "The connection to the database is closed");
-    const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
-    const query = this.client.unsafe(text, params as postgres.ParameterOrJSON<never>[], options);
     this.isRunning = true;
     try {
-      const result = await new Promise<Result>((resolve, rejectRun) => {
+      const result = await new Promise<T>((resolve, rejectRun) => {
         this.reject = rejectRun;
-        query.then(resolve as (result: unknown) => void, rejectRun);
+        start().then(resolve, rejectRun);
       });
-      this.backend ??= result.state;
+      this.backend ??= stateOf(result);
       this.isRunning = false;
       return result;
     } catch (error) {
@@ -171,8 +246,20 @@ export class PostgresSession implements PostgresConnection {
   }
 }
 
+const plain = (text: string): Command => ({ text, params: [], reuse: false });
+
+interface Query {
+  readonly text: string;
+  readonly params: readonly unknown[];
+  readonly prepare: boolean;
+}
+
+const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
+  "count" in result ? result.state : result.at(-1)?.state;
+
 /** Rows with what the driver tells of them. */
 type Result = RawRow[] & {
+  readonly command?: string;
   readonly count: number | null;
   readonly columns?: readonly OutputColumn[];
   readonly state?: Backend;
@@ -184,8 +271,11 @@ interface Backend {
   readonly secret: number;
 }
 
-/** Asks the server to stop what the session does; it answers nothing. Best effort, on a connection of its own, without TLS. */
-function requestCancel({ host, port, path }: Address, { pid, secret }: Backend): void {
+/** Asks the server to stop what the session does; resolves when it has closed that connection, which has no TLS. Best effort, never rejects. */
+function requestCancel(
+  { host, port, path, isPooled }: Address,
+  { pid, secret }: Backend,
+): Promise<unknown> {
   const request = Buffer.alloc(16);
   // The length of the message, and the number that makes it a cancel request.
   for (const [index, word] of [16, 80_877_102, pid, secret].entries()) {
@@ -194,7 +284,11 @@ function requestCancel({ host, port, path }: Address, { pid, secret }: Backend):
   const socket = path ? net.connect({ path }) : net.connect({ host, port });
   socket.on("error", () => {});
   socket.setTimeout(1_000, () => socket.destroy());
-  socket.resume().end(request);
+  socket.resume();
+  // A pooler forgets the requests of clients that have left.
+  if (isPooled) socket.write(request);
+  else socket.end(request);
+  return new Promise((resolve) => socket.once("close", resolve));
 }
 
 /**
@@ -218,6 +312,10 @@ function mayPrepare(prepared: Set<string>, text: string): boolean {
 export const lostError = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code });
 
+/** Somewhere before the COMMIT a statement failed, although each was answered well in the end: the driver sent it once more. */
+const undoneError = (): Error =>
+  Object.assign(new Error("The transaction was undone"), { code: "40001", severity: "ERROR" });
+
 const asItIs = (text: string): string => text;
 
 /**
@@ -231,28 +329,13 @@ const types: Record<string, postgres.PostgresType> = {
   bytes: { to: 17, from: [17], serialize: asItIs, parse: asItIs },
 };
 
-/** What every client is opened with. */
-export function optionsFor(statementTimeoutMs: number) {
-  return {
-    max: 1,
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: 0,
-    fetch_types: false,
-    onnotice: () => {},
-    types,
-    // What a URL says in its query stands above these.
-    connection: {
-      application_name: "rowgate",
-      TimeZone: "UTC",
-      DateStyle: "ISO, YMD",
-      IntervalStyle: "postgres",
-      bytea_output: "hex",
-      // As texts: the driver drops a zero, and the server's own limit would hold.
-      statement_timeout: String(statementTimeoutMs),
-      idle_in_transaction_session_timeout: "60000",
-      // Streams read to the end: plan for all rows, not for the first ones.
-      cursor_tuple_fraction: "1",
-    } as Record<string, string>,
-  };
-}
+/** What every client is opened with, besides what its address says. */
+const driverOptions = {
+  max: 1,
+  idle_timeout: 0,
+  max_lifetime: null,
+  connect_timeout: 0,
+  fetch_types: false,
+  onnotice: () => {},
+  types,
+};

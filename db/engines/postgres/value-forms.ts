@@ -24,7 +24,7 @@ import {
 
 const castToText = (_column: Column, name: SQL): SQL => sql`${name}::text`;
 
-/** Sent and given as text, and shown as it is. */
+/** Command and given as text, and shown as it is. */
 const plain: ValueForm = {
   bind: bindText,
   output: plainColumn,

@@ -1,6 +1,6 @@
 /** What the URL of a SQLite database says: a path, or that it is in memory. */
 import { resolve } from "node:path";
-import type { EngineAddress } from "../database-address.ts";
+import { type EngineAddress, unknownSettings } from "../database-address.ts";
 
 export const address: EngineAddress = {
   schemes: ["sqlite"],
@@ -8,8 +8,18 @@ export const address: EngineAddress = {
     const path = pathOf(url);
     return `sqlite:${path === memory ? path : resolve(path)}`;
   },
+  faults: (_url, settings) => [
+    ...unknownSettings(settings),
+    ...(settings.tls === undefined ? [] : [tlsFault]),
+  ],
   isInMemory: (url) => pathOf(url) === memory,
 };
+
+const tlsFault = {
+  setting: "tls",
+  found: "certificates for a database in a file",
+  expected: "no such setting",
+} as const;
 
 const memory = ":memory:";
 
