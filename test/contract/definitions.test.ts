@@ -265,7 +265,9 @@ describe.each(cases)("$method $name", ({ name, method, action }) => {
     });
   };
   const seed = [...name].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7) % 1_000_000;
-  const parameters = { numRuns: runs, seed };
+  // A template is a workbook that is made anew each time.
+  const numRuns = name === "import-template" ? Math.min(runs, 5) : runs;
+  const parameters = { numRuns, seed };
 
   test("takes what its schema takes, and answers as it says", async () => {
     let successes = 0;

@@ -102,11 +102,11 @@ describe("a session with a scope", () => {
     expect(await reads[name]!()).toBe(2);
   });
 
-  test("does not estimate other rows", async () => {
+  test("does not estimate: the planner's statistics are about other rows, too", async () => {
     for (const text of analyze[engine]) await bench.plain.run(text);
     const [narrow, whole] = [await scoped().estimate(all()), await session(bench).estimate(all())];
-    if (engine === "sqlite") expect(narrow).toBe(null);
-    else expect(narrow!).toBeLessThan(whole! / 2);
+    expect(narrow).toBe(null);
+    if (engine !== "sqlite") expect(whole).toBeGreaterThan(0);
   });
 
   test("sees all rows past the scope", async () => {

@@ -33,7 +33,7 @@ describe.each(["bun", "deno"])("rowgate on %s", (runtime) => {
   test("checks the configuration of the folder that it is started in, whatever stands in .env", () => {
     const { status, stdout, stderr } = rowgate(["check"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toContain("The configuration in configs is good");
+    expect(stdout).toContain("The configuration in configs is valid");
   });
 
   test("checks a database without a change to its file", () => {
