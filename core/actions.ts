@@ -1,4 +1,6 @@
-/** Every action, listed by hand: a new one is a line here, a file in `actions/`, its tests and its page in `docs/actions/`. */
+/**
+ * The list of all actions. A new action needs a line here, a file in `actions/`, tests, and a page in `docs/actions/`.
+ */
 import type { Action } from "./calls/action.ts";
 import { adjust } from "./actions/adjust.ts";
 import { aggregate } from "./actions/aggregate.ts";
@@ -72,7 +74,7 @@ export const actionGroups: ReadonlyMap<string, readonly string[]> = new Map(
 /** An endpoint's switches: `{"read": true}`. */
 type Switches = Readonly<Record<string, boolean | undefined>>;
 
-/** Names of the actions that are switched on, and that `isMeant` says yes to. */
+/** Names of the actions that are switched on and accepted by `isMeant`. */
 export const switchedOn = (
   switches: Switches,
   isMeant: (action: Action) => boolean = () => true,
@@ -84,10 +86,10 @@ function isOn({ name, follows }: Action, switches: Switches): boolean {
   return own === true || (own === undefined && follows !== null && switches[follows] === true);
 }
 
-/** An action that the catalog names and that is not there yet: no configuration switches it on. */
+/** An action that is planned but not implemented. No configuration can switch it on. */
 export interface PlannedAction {
   readonly name: string;
-  /** What to do instead, as the end of a sentence. */
+  /** What to use instead, phrased as the end of a sentence. */
   readonly reason: string;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Binds an action to an entity: a function that takes a request, narrows everything in it to the caller, runs the action in the
- * transaction that its mode asks for, and answers. No action opens a transaction or looks at its caller.
+ * Binds an action to an entity. The result is a function that restricts the request to what the caller may access, runs
+ * the action in the transaction that its mode needs, and answers. Actions never open transactions and never check the
+ * caller.
  */
 import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
@@ -16,7 +17,7 @@ import { isOfDetails } from "./documents/detail-errors.ts";
 import { repeatable } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
-/** The function that answers for the entity; null where the entity lacks what the action needs. */
+/** The function that answers requests for the entity; null when the entity lacks what the action needs. */
 export function bindAction(action: Action, entity: Entity, access: Access): Handler | null {
   const bound = action.bind(entity);
   if (bound === null) return null;
@@ -60,7 +61,7 @@ interface Drive {
   readonly call: Call;
   readonly session: Session;
   readonly keepAnswer: KeepAnswer | null;
-  /** Those of the action. */
+  /** The errors of the action. */
   readonly errors: ReadonlySet<ErrorKind>;
 }
 
@@ -76,8 +77,9 @@ async function drive(bound: Bound, driving: Drive): Promise<Answer> {
 }
 
 /**
- * Texts that no column holds go to hooks and handlers as they are: remarks, reasons, members that only these know. What the action
- * itself says of a field comes first. Rejects with Validation failed where the text is that of a field, else with Invalid payload.
+ * Refuses strings that are not valid Unicode anywhere in the request: strings that belong to no column (remarks,
+ * reasons, unknown members) would reach hooks and handlers unchecked. The action's own field errors come first. Rejects
+ * with Validation failed when the string belongs to a field, else with Invalid payload.
  */
 function refuseIllFormed({ body, options, entity }: Call, errors: Drive["errors"]): void {
   const place = illFormedPlace(body) ?? illFormedPlace(options, "options");
@@ -105,13 +107,16 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
   }
 }
 
-/** The error without the names of columns that the caller neither sees nor sent; a constraint may be about any column. */
+/**
+ * The error without the names of columns that the caller can neither see nor has sent. A constraint may involve any
+ * column.
+ */
 function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
   const { write: plan, composite } = entity;
   if (!(error instanceof AppError) || error.errors === undefined || plan === null) return error;
-  // A handler says what the operator wants to be said.
+  // Handlers are written by the operator, so their messages are kept.
   if (error.kind === "rejectedByHook") return error;
-  // A composite's header stands inside of its body, and its details are seen to where they are written.
+  // The header of a composite is nested in its body. Its details are checked when they are written.
   const header = composite && body[plan.table.name];
   const sent = isObject(header) ? header : body;
   const isKnown = (name: string) =>

@@ -24,15 +24,15 @@ import type { Clock, NewId } from "./values/clock.ts";
 export interface BoundAction {
   readonly action: Action;
   /**
-   * With the fields that the caller may see. Throws `forbidden` (`unauthorized` for a caller without credentials) where the caller may not use
-   * the action, or where nothing is left that it could work with.
+   * The handler for the fields that the caller may see. Throws `forbidden` (`unauthorized` for a caller without
+   * credentials) when the caller may not use the action, or may see none of the fields that it needs.
    */
   handlerFor(caller: Caller): Handler;
-  /** Errors go out with status 200. */
+  /** Errors are sent with status 200. */
   readonly showsErrorsInline: boolean;
 }
 
-/** One project: its routes, or null while its database has not been seen yet. */
+/** One project: its routes, or null until its database was reached for the first time. */
 export interface Project {
   readonly name: string;
   readonly db: Db;
@@ -50,13 +50,13 @@ export interface Project {
 export interface Routes {
   /** By endpoint and action. */
   readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>;
-  /** By the action's name: those whose body names the endpoint. */
+  /** By the action's name: actions whose body names the endpoint. */
   readonly projectWide: ReadonlyMap<string, BoundAction>;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
 
-/** The handlers of every action that an entity switches on and has what it needs for. */
+/** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(entities: ReadonlyMap<string, Entity>, access: Access): Routes {
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
   for (const [name, entity] of entities) {
@@ -86,7 +86,10 @@ interface Binding {
   readonly access: Access;
 }
 
-/** One handler for each view of the entity, made when the first caller with these rights comes. Null where the entity lacks what the action needs. */
+/**
+ * One handler per view of the entity, created for the first caller with these rights. Null when the entity lacks what
+ * the action needs.
+ */
 function boundTo(action: Action, { entity, views, access }: Binding): BoundAction | null {
   const whole = bindAction(action, entity, access);
   if (whole === null) return null;
@@ -111,18 +114,18 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
 
 const forbidden = (): AppError => new AppError("forbidden", "You may not use this action");
 
-/** Who has shown no credentials may have the right with some. */
+/** A caller without credentials may have the right once it sends some. */
 const refusalFor = ({ kind }: Caller): AppError =>
-  kind === "anonymous" ? unauthorized("This action needs credentials") : forbidden();
+  kind === "anonymous" ? unauthorized("This action requires credentials") : forbidden();
 
 /** Hands the request to the endpoint that the body names as `resource`. */
 function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
   const handlerOf = ({ body, caller }: Request): Handler => {
     const resource = isObject(body) ? body["resource"] : undefined;
     if (typeof resource !== "string")
-      throw invalidPayload("resource is required here: the name of an endpoint");
+      throw invalidPayload("resource is required: the name of an endpoint");
     const route = endpoints.get(resource)?.get(action.name);
-    if (!route) throw notFound("There is no such resource");
+    if (!route) throw notFound("Unknown resource");
     return route.handlerFor(caller);
   };
   return {
@@ -134,30 +137,31 @@ function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Han
 /** Rejects with 404. */
 export function findProject(projects: Projects, name: string): Project {
   const project = projects.get(name);
-  if (!project) throw notFound("There is no such project");
+  if (!project) throw notFound("Unknown project");
   return project;
 }
 
 export interface Target {
-  /** Of an action for the whole project, as `lock/acquire`: what stands before the slash. */
+  /** For a project-wide action such as `lock/acquire`: the part before the slash. */
   readonly endpoint: string;
   readonly action: string;
   readonly method: string;
 }
 
-/** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not seen yet). */
+/** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not reached yet). */
 export function findRoute({ routes }: Project, target: Target): BoundAction {
-  if (!routes) throw unavailable("The project's database is not reachable yet");
+  if (!routes)
+    throw unavailable("The database of this project is not reachable yet; try again later");
   const endpoint = routes.endpoints.get(target.endpoint);
   const route =
     endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
-  if (!route && !endpoint) throw notFound("There is no such endpoint");
+  if (!route && !endpoint) throw notFound("Unknown endpoint");
   if (!route) {
     const planned = plannedActions.get(target.action);
     throw notFound(
       planned
-        ? `The action ${planned.name} is planned and not available: ${planned.reason}`
-        : "There is no such action",
+        ? `The action ${planned.name} is planned but not available yet: ${planned.reason}`
+        : "Unknown action",
     );
   }
   if (!route.action.methods.includes(target.method as Method)) {
@@ -177,7 +181,7 @@ export interface Surroundings {
   readonly newId: NewId;
 }
 
-/** What a handler gets beside what came with the request. */
+/** The parts of a handler's input that do not come with the request. */
 type Provided = Pick<
   Request,
   | "session"
@@ -193,8 +197,8 @@ type Provided = Pick<
 >;
 
 /**
- * Runs the action; whatever the database does, it ends within `limits.requestDeadlineMs`. What was written is told to the cache
- * before anybody hears of it.
+ * Runs the action. It ends within `limits.requestDeadlineMs`, whatever the database does. The cache is invalidated
+ * before the answer is sent.
  */
 export async function perform(
   { handler, project }: { readonly handler: Handler; readonly project: Project },
@@ -217,11 +221,11 @@ export async function perform(
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);
     throw error;
   } finally {
-    // The next one who gets the lock reads what this request wrote.
+    // The next holder of the lock must read what this request wrote.
     if (locks.isHolding()) await locks.close();
   }
 }
 
-/** A connection that was lost during COMMIT says nothing of its outcome; all that a database or an action refuses is undone. */
+/** When the connection is lost during COMMIT, the outcome is unknown. All other failures are rolled back. */
 const mayBeCommitted = (error: unknown): boolean =>
   !(error instanceof AppError) || error.kind === "unavailable" || error.kind === "internal";

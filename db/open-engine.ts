@@ -1,6 +1,6 @@
 /**
- * Which engine a URL asks for. A registration knows the engine's URLs at once, and loads its driver when a URL asks for it, so that a
- * project needs no other driver than its own.
+ * Finds the engine for a URL. A registration knows the engine's URLs and loads the driver on demand, so that a project
+ * needs only its own driver.
  */
 import {
   type AddressSettings,
@@ -18,7 +18,7 @@ export interface Registration {
 /** By URL scheme. */
 export type Engines = ReadonlyMap<string, Registration>;
 
-/** A scheme that two of them have belongs to the latter. */
+/** When two registrations have the same scheme, the latter wins. */
 export const enginesOf = (registrations: readonly Registration[]): Engines =>
   new Map(
     registrations.flatMap((registration) =>

@@ -31,7 +31,7 @@ export interface OpenOptions {
   readonly statementTimeoutMs: number;
   /** How decimals and 64-bit integers are shown. */
   readonly decimals: "number" | "string";
-  /** Whether clients see what the operator's triggers say; absent: they do. */
+  /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
   /** These three as in `EngineOptions`. */
@@ -54,8 +54,8 @@ export const remoteRegistrations: readonly Registration[] = [
 const engines = enginesOf(remoteRegistrations);
 
 /**
- * Why a database cannot be used where there are no files; null = it can. `isPooled`: the address is that of a pooler which gives each
- * transaction another session.
+ * Why a database cannot be used on a runtime without files; null = it can. `isPooled`: the address is that of a pooler
+ * which gives each transaction another session.
  */
 export function remoteFault(url: string, options: { isPooled: boolean }): AddressFault | null {
   const registration = registrationOf(engines, url);

@@ -17,14 +17,16 @@ const engines = enginesOf([
 ]);
 
 /**
- * The database behind the URL. The server need not be there: connections are opened when they are wanted.
- * Rejects with an Error for an unknown scheme, an URL that cannot be read, and a driver that is not installed.
+ * The database behind the URL. The server may be unreachable: connections are opened on demand. Rejects with an Error
+ * for an unknown scheme, an URL that cannot be read, and a driver that is not installed.
  */
 export async function openDb(url: string, options: OpenOptions): Promise<Db> {
   return createDb(await openEngine(engines, url, options), options);
 }
 
-/** Equal for addresses of the same database, whoever the user is and whatever the options are; empty for one that `openDb` refuses. */
+/**
+ * Equal for addresses of the same database, regardless of user and options; empty for an address that `openDb` refuses.
+ */
 export const databaseOf = (url: string): string => databaseAt(engines, url);
 
 /** What can be seen to be wrong with a database's URL and settings before it is opened. */

@@ -259,8 +259,8 @@ describe("a write", () => {
   });
 });
 
-const away = "warn: The cache is out of reach; lists are read from the database";
-const back = "info: The cache is in reach again";
+const away = "warn: The cache is not reachable; lists are read from the database";
+const back = "info: The cache is reachable again";
 
 describe("a store that fails", () => {
   test.each<Call>(["stamp", "get"])(

@@ -111,7 +111,7 @@ test("check says in which forms a SQLite database stores dates", async () => {
   const { status, stdout } = await rowgate(["check"], { CONFIG_DIR });
   expect(status).toBe(0);
   expect(stdout).toContain(
-    "Note: shop/orders: the stored values: ordered_at holds whole milliseconds since 1970; paid_at holds different forms, so that it is compared by value, without an index\n",
+    "Note: shop/orders: values are stored in a special form: ordered_at holds whole milliseconds since 1970; paid_at holds different forms, so that it is compared by value, without an index\n",
   );
 });
 

@@ -304,7 +304,7 @@ describe("a statement", () => {
   ];
   test.each(unreadable)("with a made-up place is the request's fault (%s)", (engine, of, mark) => {
     const statement: Statement = { ...select, where: compare(markOf(of), ">", mark) };
-    expect(() => createCompiler(dialects[engine]!)(statement)).toThrow("The cursor holds no value");
+    expect(() => createCompiler(dialects[engine]!)(statement)).toThrow("The cursor has no value");
   });
 
   test.each(Object.entries(dialects))(

@@ -167,7 +167,7 @@ describe("a cursor", () => {
   });
 
   test("cannot stand between two rows with one place, and need not behind them", () => {
-    const message = "The primary key does not tell the records of this endpoint apart";
+    const message = "The primary key is not unique in this endpoint";
     const fault = faultOf(() => takePage([rowAt(2), rowAt(3), rowAt(3)], begin));
     expect(fault).toMatchObject({
       kind: "invalidParameter",
@@ -187,7 +187,7 @@ describe("a cursor", () => {
   test.each(others)("is refused by a list with %s", (_what, other) => {
     const fault = faultOf(() => parse({ cursor: cursorAfter(1) }, other));
     expect(fault.kind).toBe("invalidParameter");
-    expect(fault.message).toContain("another sort, where or search");
+    expect(fault.message).toContain("a different sort, where or search");
   });
 
   test("is taken by an equal list of other objects, whatever kinds of value filter it", () => {
@@ -222,7 +222,7 @@ describe("the failure of a page", () => {
   });
   const refused = new AppError("validationFailed", "Invalid data");
   const broken = new AppError("internal", "Internal server error");
-  const away = new AppError("unavailable", "The database is out of reach");
+  const away = new AppError("unavailable", "The database is not reachable; try again later");
 
   test("is the cursor's when the database refuses what it holds", () => {
     expect(cursorFailure(refused, page(asc(key), ["7"]))).toMatchObject({

@@ -127,14 +127,14 @@ describe("digits", () => {
 
   test.each([
     ["999.99", 5, 2, null],
-    ["1000", 5, 2, "must have at most 3 digits before the point"],
-    ["0.001", 5, 2, "must have at most 2 digits behind the point"],
+    ["1000", 5, 2, "must have at most 3 digits before the decimal point"],
+    ["0.001", 5, 2, "must have at most 2 digits after the decimal point"],
     ["0.00999", 3, 5, null],
     ["0.01", 3, 5, "must be smaller than 0.01"],
     ["1200", 2, -2, null],
     ["1250", 3, -2, "must be a multiple of 100"],
     ["123456", 5, null, "must have at most 5 digits"],
-    ["0.1", null, 0, "must have at most 0 digits behind the point"],
+    ["0.1", null, 0, "must have at most 0 digits after the decimal point"],
   ])("%s against precision %s and scale %s says %s", (text, precision, scale, message) => {
     expect(digitsFault(text, precision, scale)).toBe(message);
   });

@@ -80,7 +80,7 @@ describe("the environment", () => {
 
   test.each([
     ["0123456789abcde", "at least 16 characters"],
-    ["0123456789 abcdef", "without blanks"],
+    ["0123456789 abcdef", "without spaces"],
     ["0123456789abcdeü", "ASCII"],
   ])("refuses JOBS_BOARD_TOKEN=%s without showing it", (token, words) => {
     const refused = () => parseEnv({ JOBS_BOARD_TOKEN: token });

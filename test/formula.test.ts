@@ -81,7 +81,7 @@ describe("parseFormula", () => {
     ["brackets deeper than twenty", `${"(".repeat(20)}a${")".repeat(20)}`],
     ["signs deeper than twenty", `${"-".repeat(20)}a`],
     ["divisions that multiply", Array.from({ length: 40 }, (_, at) => `a/b${at}`).join("+")],
-    ["divisions inside of each other", `${"a/(".repeat(15)}a${")".repeat(15)}`],
+    ["nested divisions", `${"a/(".repeat(15)}a${")".repeat(15)}`],
   ])("refuses %s", (_, text) => {
     expect(parseFormula(text)).toMatchObject({ ok: false });
   });

@@ -144,14 +144,14 @@ export const ruleCases: Readonly<Record<RuleName, RuleCase>> = {
     column: "decimal",
     rules: { scale: 1 },
     taken: { sent: 0.5, shown: 0.5 },
-    refused: { sent: 0.25, message: "must have at most 1 digits behind the point" },
+    refused: { sent: 0.25, message: "must have at most 1 digits after the decimal point" },
     isInSchema: false,
   },
   precision: {
     column: "decimal",
     rules: { precision: 3, scale: 1 },
     taken: { sent: 99.5, shown: 99.5 },
-    refused: { sent: 100, message: "must have at most 2 digits before the point" },
+    refused: { sent: 100, message: "must have at most 2 digits before the decimal point" },
     isInSchema: true,
   },
   before: {

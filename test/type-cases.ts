@@ -17,7 +17,7 @@ export interface TypeCase {
 export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
   text: {
     taken: { sent: 5, stored: "5", shown: "5" },
-    refused: { sent: true, message: "must be a text" },
+    refused: { sent: true, message: "must be text" },
     native: { postgres: "text", mysql: "longtext", sqlite: "text" },
   },
   integer: {
@@ -78,7 +78,7 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
   },
   bytes: {
     taken: { sent: "AP8", stored: new Uint8Array([0, 255]), shown: "AP8=" },
-    refused: { sent: "A", message: "must be a base64 text" },
+    refused: { sent: "A", message: "must be base64 text" },
     native: { postgres: "bytea", mysql: "longblob", sqlite: "blob" },
   },
   array: {
@@ -88,7 +88,7 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
   },
   other: {
     taken: { sent: "10.0.0.1", stored: "10.0.0.1", shown: "10.0.0.1" },
-    refused: { sent: {}, message: "must be a text" },
+    refused: { sent: {}, message: "must be text" },
     native: { postgres: "inet", mysql: null, sqlite: "inet" },
   },
 };

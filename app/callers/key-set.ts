@@ -46,7 +46,7 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
         known.fetchedMs = nowMs();
       })
       .catch((error: unknown) => {
-        log.warn({ err: error }, "The keys of the issuer of tokens could not be fetched");
+        log.warn({ err: error }, "The signing keys of the token issuer could not be fetched");
       })
       .finally(() => {
         known.triedMs = nowMs();
@@ -60,7 +60,8 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
     // Old keys are good while newer ones are on their way.
     else if (nowMs() - known.fetchedMs > limits.keySetFreshMs) void refresh();
     const { find } = known;
-    if (find === null) throw unavailable("The keys of the issuer of tokens cannot be reached");
+    if (find === null)
+      throw unavailable("The signing keys of the token issuer cannot be fetched; try again later");
     try {
       return await find(header, token);
     } catch (error) {
@@ -80,8 +81,9 @@ async function fetchKeySet(url: string, outbound: Outbound): Promise<JSONWebKeyS
     body: null,
     timeoutMs: limits.keySetTimeoutMs,
   });
-  if (status !== 200) throw new Error(`The issuer answered with status ${status}`);
+  if (status !== 200) throw new Error(`The token issuer answered with status ${status}`);
   const keys: unknown = JSON.parse(text);
-  if (!isObject(keys) || !Array.isArray(keys["keys"])) throw new Error("The answer is no key set");
+  if (!isObject(keys) || !Array.isArray(keys["keys"]))
+    throw new Error("The answer is not a JSON Web Key Set");
   return keys as unknown as JSONWebKeySet;
 }

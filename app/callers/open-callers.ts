@@ -57,5 +57,5 @@ export function openCallers(
 const knownOr401 = (caller: Caller | null): Caller => caller ?? refuse();
 
 function refuse(): never {
-  throw unauthorized("Credentials are missing or not valid");
+  throw unauthorized("Credentials are missing or invalid");
 }

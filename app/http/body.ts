@@ -1,4 +1,4 @@
-/** Reads a request's body: its media type, its size, its encoding, then `parseJson` or `parseForm`. */
+/** Reads a request body: checks media type, size and encoding, then calls `parseJson` or `parseForm`. */
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { parseJson } from "../../core/values/json.ts";
 import { arrival } from "./arrival.ts";
@@ -8,14 +8,13 @@ export interface BodyOptions {
   readonly bytesMax: number;
   /** How long the client may take to send it. */
   readonly timeoutMs: number;
-  /** True: form encoding is read too. */
+  /** True: form encoding is accepted too. */
   readonly takesForm: boolean;
 }
 
 /**
- * The parsed body; undefined when there is none.
- * Rejects with 415 (another media type), 413 (more than `bytesMax`), 408 (not there in time), `clientClosed`, or 400 (not UTF-8, not
- * JSON, too deep, NUL).
+ * The parsed body; undefined when there is none. Rejects with 415 (unsupported media type), 413 (more than `bytesMax`),
+ * 408 (not received in time), `clientClosed`, or 400 (not UTF-8, not JSON, too deep, NUL).
  */
 export async function readBody(
   request: Request,
@@ -30,7 +29,7 @@ export async function readBody(
   if (type === null) throw unsupported();
   const text = decode(bytes);
   if (text.trim() === "") return undefined;
-  // DataTables 3 can send JSON, and calls it a form.
+  // DataTables 3 can send JSON with the media type of a form.
   return isForm && !text.trimStart().startsWith("{") ? parseForm(text) : parseJson(text);
 }
 
@@ -48,7 +47,10 @@ const unsupported = () => new AppError("unsupportedMediaType", "Send the body as
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** A compressed body fails here too: nothing is ever unpacked, so that a small body cannot become a large one. */
+/**
+ * Compressed bodies fail here too. The service never decompresses bodies, so that a small body cannot become a large
+ * one.
+ */
 function decode(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return decoder.decode(bytes);
@@ -61,9 +63,9 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
   const announced = request.headers.get("content-length");
   if (announced === null) return readChunks(request, bytesMax);
   if (Number(announced) > bytesMax) throw tooLarge(bytesMax);
-  // The HTTP parser holds a client to the length that it announced, so the whole may be taken at once.
+  // The HTTP parser enforces the announced length, so the whole body can be read at once.
   const bytes = await request.arrayBuffer();
-  // Not every way to call the app goes through such a parser.
+  // Not every caller of the app uses such a parser.
   if (bytes.byteLength > bytesMax) throw tooLarge(bytesMax);
   return bytes;
 }

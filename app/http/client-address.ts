@@ -12,7 +12,7 @@ export interface ClientEnv {
   readonly isOwn?: boolean;
 }
 
-/** What an entry gives to `app.fetch` beside the request. `address` null: unknown. */
+/** The second argument of `app.fetch`. `address` null: unknown. */
 export const clientAt = (address: string | null): ClientEnv => ({ address });
 
 /** The same, for requests that the service makes to itself. */

@@ -1,9 +1,9 @@
-/** Answers a file: whole, or the one range of it that the request asks for (RFC 9110). */
+/** Answers a file, or the single range of it that the request asks for (RFC 9110). */
 import type { AnsweredFile } from "../../core/calls/action.ts";
 import { secureHeaders } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** `range`: the header of the request; what is no range in bytes, or several of them, gives the whole file. */
+/** `range`: the request header. Several ranges, or ranges that are not in bytes, give the whole file. */
 export async function download(
   { requestId, answerHeaders }: Exchange,
   file: AnsweredFile,
@@ -54,7 +54,7 @@ function partOf(
   return start > end ? "unsatisfiable" : { start, end };
 }
 
-/** A plain name stands as it is; any other also as UTF-8 in percent signs (RFC 6266). */
+/** An ASCII name is used as it is; other names are added percent-encoded in UTF-8 (RFC 6266). */
 export function attachment(name: string): string {
   if (/^[\w.-]+$/.test(name)) return `attachment; filename=${name}`;
   const plain = name.replace(/[^\x20-\x7e]|["\\]/g, "_");

@@ -1,10 +1,10 @@
-/** The envelope of every answer: success, message and data, or error and message, and always the time. */
+/** The JSON envelope of every answer: success, message and data, or error and message, and always the time. */
 import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { errorTable } from "./error-table.ts";
 
-/** What the answer needs of its request (`exchange.ts`). */
+/** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
   readonly requestId: string;
   readonly log: Log;
@@ -29,7 +29,10 @@ const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api
 /** Seconds after which a client may try again. */
 const retryAfterSeconds = 2;
 
-/** Failures that a later try may not meet: something is out of reach, the first request still runs, or the caller has too much under way. */
+/**
+ * Failures that may pass: a service is unreachable, the first request is still running, or the caller has too many
+ * locks or jobs.
+ */
 const isPassing: ReadonlySet<ErrorKind> = new Set([
   "unavailable",
   "requestInProgress",
@@ -57,8 +60,9 @@ export function answer(
 }
 
 /**
- * Answers what an AppError says; anything else is logged whole and answered with one fixed sentence. `beside`: further
- * members of the answer. `isInline`: the status is 200, and `error` holds the whole text, for a client that looks there alone.
+ * Answers an AppError with its message. Any other error is logged in full and answered with one fixed sentence.
+ * `beside`: further members of the answer. `isInline`: the status is 200 and `error` contains the whole text, for
+ * clients that read only that.
  */
 export function failureResponse(
   asked: Asked,
@@ -102,7 +106,10 @@ export const json = (
   headers?: Record<string, string>,
 ): Response => respond(asked, { status, text: JSON.stringify(body) }, headers);
 
-/** Every answer in JSON. A plain object of headers: Hono's own helpers make a Headers object, which costs more than the rest. */
+/**
+ * Creates a JSON answer. Headers are a plain object, because the Headers object of Hono's helpers costs more than
+ * everything else here.
+ */
 function respond(
   { requestId, answerHeaders }: Asked,
   { status, text }: { status: number; text: string },

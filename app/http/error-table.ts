@@ -1,4 +1,4 @@
-/** The one table from the kind of an error to the status and the short name that clients see. */
+/** The only table that maps the kind of an error to the status and the short name that clients see. */
 import type { ErrorKind } from "../../core/values/errors.ts";
 
 export const errorTable: Readonly<Record<ErrorKind, { status: number; error: string }>> = {

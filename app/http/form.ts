@@ -1,6 +1,6 @@
 /**
- * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same shapes as JSON;
- * every value is a string. Written here because parsers at hand drop what is beyond their limits without a word, and
+ * Reads form encoding with bracketed names (`order[0][column]=2&columns[2][data]=name`) into the same structures as
+ * JSON; every value is a string. Implemented here because existing parsers silently drop values beyond their limits and
  * turn long lists into objects.
  */
 import { invalidPayload } from "../../core/values/errors.ts";
@@ -9,10 +9,10 @@ import { limits } from "../../core/values/limits.ts";
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
 /**
- * The object that a form, or a query without its `?`, stands for. Names `0` to `n - 1` make an array, `a[]` adds to one, and
- * of two equal names the last counts.
- * Rejects (400 Invalid payload) more than `limits.formPairsMax` pairs, names nested deeper than `limits.jsonDepthMax`, a name
- * that is both a value and a list, broken percent signs or UTF-8, NUL characters, and names that belong to prototypes.
+ * Parses a form, or a query string without its `?`, into an object. Names `0` to `n - 1` become an array, `a[]` appends
+ * to an array, and of two equal names the last counts. Rejects (400 Invalid payload) more than `limits.formPairsMax`
+ * pairs, names nested deeper than `limits.jsonDepthMax`, a name that is both a value and a list, broken percent signs
+ * or UTF-8, NUL characters, and names that belong to prototypes.
  */
 export function parseForm(text: string): Record<string, FormValue> {
   const root: Branch = new Map();
@@ -30,7 +30,10 @@ export function parseForm(text: string): Record<string, FormValue> {
   return Object.fromEntries([...root].map(([name, node]) => [name, valueOf(node)]));
 }
 
-/** Maps while the form is read: a name can neither reach a prototype nor make an array allocate for a large index. */
+/**
+ * Maps are used while the form is read, so that a name can neither reach a prototype nor allocate an array by a large
+ * index.
+ */
 type Branch = Map<string, string | Branch>;
 
 function put(root: Branch, pair: string): void {
@@ -56,21 +59,21 @@ function put(root: Branch, pair: string): void {
 }
 
 const contradiction = (name: string) =>
-  invalidPayload(`The form's "${name.slice(0, 100)}" is both a value and a list`);
+  invalidPayload(`The form field "${name.slice(0, 100)}" is both a value and a list`);
 
-/** `a[]` is the place behind the last one. */
+/** `a[]` is the place after the last one. */
 const keyIn = (branch: Branch, part: string): string => (part === "" ? String(branch.size) : part);
 
 const ofPrototypes: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** `a[b][]` as `a`, `b` and an empty text. A name whose brackets do not close is taken as it stands. */
+/** `a[b][]` as `a`, `b` and an empty string. A name with unbalanced brackets is used unchanged. */
 function pathOf(name: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name);
   const path = match ? [match[1]!, ...match[2]!.slice(1, -1).split("][")] : [name];
   if (path.length > limits.jsonDepthMax)
-    throw invalidPayload(`The form nests deeper than ${limits.jsonDepthMax} levels`);
+    throw invalidPayload(`The form is nested deeper than ${limits.jsonDepthMax} levels`);
   if (path.some((part) => ofPrototypes.has(part)))
-    throw invalidPayload("The form has a name that cannot be used");
+    throw invalidPayload("The form has a field name that is not allowed");
   return path;
 }
 
@@ -81,7 +84,7 @@ function decode(text: string): string {
   } catch {
     throw invalidPayload("The form is not valid percent-encoded UTF-8");
   }
-  if (decoded.includes("\0")) throw invalidPayload("A text holds a NUL character");
+  if (decoded.includes("\0")) throw invalidPayload("A string contains a NUL character");
   return decoded;
 }
 

@@ -1,10 +1,11 @@
 /**
- * Which requests of browsers are taken from pages of other origins. A page may make a browser send forms, uploads and requests without a
- * body anywhere, and a name that it owns may point at the loopback address (DNS rebinding), where nobody is asked for credentials.
+ * Protection against requests that browsers send for pages of other origins. A page can make a browser send forms,
+ * uploads and requests without a body to any address, and its domain may resolve to the loopback address (DNS
+ * rebinding), where no credentials are required.
  */
 import { AppError } from "../../core/values/errors.ts";
 
-/** Throws an AppError for a request that is not to be answered. */
+/** Throws an AppError for a request that must not be answered. */
 export type CheckHost = (request: Request) => void;
 
 /** `host`: an address to listen on. */
@@ -16,7 +17,7 @@ export const isLoopback = (host: string): boolean =>
 
 const ownNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Lets pass requests to a loopback name, to a name below `localhost`, or to one of `allowed`; whatever the port. */
+/** Accepts requests to a loopback name, to a name below `localhost`, or to a name in `allowed`, on any port. */
 export function createHostCheck(allowed: readonly string[]): CheckHost {
   const names = new Set([...ownNames, ...allowed.map((name) => name.toLowerCase())]);
   return ({ url }) => {
@@ -24,14 +25,15 @@ export function createHostCheck(allowed: readonly string[]): CheckHost {
     if (names.has(hostname) || hostname.endsWith(".localhost")) return;
     throw new AppError(
       "misdirected",
-      `The service does not answer to the name ${JSON.stringify(hostname)}; ALLOWED_HOSTS takes further names`,
+      `The host name ${JSON.stringify(hostname)} is not allowed; add it to ALLOWED_HOSTS`,
     );
   };
 }
 
 /**
- * Rejects with `forbidden` what a page of another origin can send without being allowed to: a request whose body is not JSON. JSON from
- * there is held back by the browser itself. `origins`: those whose pages may call the project.
+ * Throws `forbidden` for requests that a page of another origin can send without a CORS preflight: those whose body is
+ * not JSON. JSON from other origins is blocked by the browser itself. `origins`: the origins whose pages may call the
+ * project.
  */
 export function checkOrigin({ url, headers }: Request, origins: readonly string[]): void {
   if (/^application\/json\s*(;|$)/i.test(headers.get("Content-Type") ?? "")) return;
@@ -44,6 +46,6 @@ export function checkOrigin({ url, headers }: Request, origins: readonly string[
   if (isOwn || origins.includes("*") || (origin !== null && origins.includes(origin))) return;
   throw new AppError(
     "forbidden",
-    `Pages of ${origin ?? "another origin"} may not send this; "cors.origins" in project.json takes further origins`,
+    `Pages of ${origin ?? "another origin"} may not send this request; add the origin to "cors.origins" in project.json`,
   );
 }

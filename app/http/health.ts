@@ -1,7 +1,7 @@
 /**
- * `/health/live`: the process answers. `/health/ready`: every project's database answers too, else 503. Redis is named beside them;
- * without it the service goes on reading and writing, so its absence takes no instance out of service. Who is not the operator is told the
- * state alone.
+ * `/health/live`: the process answers. `/health/ready`: the database of every project answers too, else 503. Redis is
+ * reported as well, but its absence does not make an instance unready, because the service works without it. Only
+ * operators see more than the overall state.
  */
 import type { Context } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
@@ -18,13 +18,13 @@ export interface HealthDeps {
   readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
-  /** Shows to whoever sends it what is behind the state. Null: nobody has one. */
+  /** The token that lets a caller see the details. Null: there is no such token. */
   readonly metricsToken: string | null;
   /** Proxies before the service: where there are any, the connection of a caller is theirs. */
   readonly trustProxy: number;
 }
 
-/** A probe should hear of a silent database sooner than a client does. */
+/** A probe should report an unresponsive database sooner than a client's request fails. */
 const pingTimeoutMs = 2_000;
 
 export function isLive({ now }: HealthDeps): Handle {
@@ -57,7 +57,7 @@ function answers(ping: Promise<void>): Promise<boolean> {
   return withTimeout(answered, { timeoutMs: pingTimeoutMs, onTimeout: () => false });
 }
 
-/** Headers that say that a request has come through somebody else. */
+/** Headers that show that a request came through a proxy. */
 const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
 
 /** Whether the caller may know the names of projects: the machine itself, or who holds the token. */

@@ -1,6 +1,7 @@
 /**
- * START HERE: the HTTP edge. `createApp(deps)` is the whole service as one Hono app; what differs between runtimes is in
- * `deps`. CORS comes first, where a project has origins; then the routes, each inExchange by `exchange.ts`.
+ * START HERE: the HTTP edge. `createApp(deps)` is the whole service as one Hono app; what differs between runtimes is
+ * in `deps`. CORS comes first for projects with origins, then the routes, each wrapped by `inExchange` of
+ * `exchange.ts`.
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
@@ -25,7 +26,7 @@ export function createApp(deps: Deps): Hono {
   return app;
 }
 
-/** The path as it was sent: Hono would decode percent signs first, and one thing would have many addresses. */
+/** The path as it was sent. Hono would decode percent signs first, so that one resource would have many addresses. */
 function getPath({ url }: Request): string {
   const start = url.indexOf("/", url.indexOf(":") + 3);
   const end = url.slice(start).search(/[?#]/);

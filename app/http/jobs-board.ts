@@ -1,6 +1,6 @@
 /**
- * `/jobs-board`: what an operator sees of the jobs in a browser, with the token of JOBS_BOARD_TOKEN. Nothing can be changed there, so only GET
- * passes, whatever else the board knows. The board itself (`start/open-board.ts`) is loaded by the first who may see it. Mounted by `wire.ts`.
+ * `/jobs-board`: a page that shows operators the jobs, protected by JOBS_BOARD_TOKEN. It is read-only, so only GET is
+ * allowed, whatever the board itself supports. The board (`start/open-board.ts`) is loaded when it is first used.
  */
 import { zValidator } from "@hono/zod-validator";
 import type { Hono } from "hono";
@@ -14,12 +14,12 @@ import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json, secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
 
-/** Answers 500 and above, or rejects, when the server of the jobs is out of reach. */
+/** Answers 500 and above, or rejects, when the job server is unreachable. */
 export type ShowBoard = (request: Request) => Promise<Response>;
 
 export interface JobsBoard {
   readonly token: string;
-  /** Needs no server to resolve. `basePath`: where the board is mounted. */
+  /** Resolves even if the server is unreachable. `basePath`: where the board is mounted. */
   open(basePath: string): Promise<ShowBoard>;
 }
 
@@ -48,14 +48,14 @@ interface MountOptions extends ExchangeDeps {
 }
 
 /**
- * The headers that an operator sends. Only here does a validator of Hono look at a request: what actions take depends on the configuration,
- * and their bodies are read within limits, and without losing digits, before anybody looks at them.
+ * The headers that an operator sends. Only this endpoint uses a validator of Hono: the input of actions depends on the
+ * configuration, and their bodies are read with limits and without losing digits.
  */
 const operatorHeaders = (token: string) =>
   z.object({ authorization: z.string().refine((sent) => isOperator(sent, token)) });
 
 function unauthorized(now: Clock): Handle {
-  const message = `Give the user ${user} and the token of JOBS_BOARD_TOKEN as password, or the token as Bearer`;
+  const message = `Log in as user ${user} with the token of JOBS_BOARD_TOKEN as password, or send the token as Bearer`;
   return (_c, exchange) =>
     json(
       exchange,
@@ -69,7 +69,7 @@ function showBoard({ open }: JobsBoard): Handle {
   let opening: Promise<ShowBoard> | null = null;
   return async (c, exchange) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD")
-      throw new AppError("methodNotAllowed", "Jobs can be looked at here, and not changed", {
+      throw new AppError("methodNotAllowed", "The jobs board is read-only", {
         allow: ["GET"],
       });
     const show = await (opening ??= open(basePath));
@@ -88,7 +88,7 @@ async function isOperator(authorization: string, token: string): Promise<boolean
   return timingSafeEqual(`${basic?.username}:${basic?.password}`, `${user}:${token}`);
 }
 
-/** Rejects with `unavailable` for whatever the board could not show, within a second. */
+/** Rejects with `unavailable` when the board fails or does not answer within a second. */
 async function inTime(showing: Promise<Response>): Promise<Response> {
   try {
     const response = await withTimeout(showing, {
@@ -100,6 +100,6 @@ async function inTime(showing: Promise<Response>): Promise<Response> {
     if (response.status >= 500) throw new Error(await response.text());
     return response;
   } catch (error) {
-    throw unavailable("The jobs are out of reach", error);
+    throw unavailable("The job queue is not reachable", error);
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Reads a multipart body with one file in it, while it arrives: nothing is held but the piece that came last. No
- * library does it (November 2026): the runtimes' own `formData()` and @remix-run/multipart-parser hold the whole file
- * in memory first. @fastify/busboy reads without any limit what stands before the first part, in a part's headers and
- * behind the last one, ignores a part without a name, and speaks Node's streams alone, so what would be left for us to
- * count and to bridge is more than this file. busboy itself had its last release in 2024.
+ * Reads a multipart body with one file as a stream: only the latest chunk is kept in memory. No library does this
+ * (November 2026): the runtimes' own `formData()` and @remix-run/multipart-parser keep the whole file in memory first.
+ * @fastify/busboy reads without limit what precedes the first part, the headers of a part, and what follows the last
+ * part; it ignores a part without a name and supports only Node's streams. Adding limits and an adapter would take more
+ * code than this file. busboy itself had its last release in 2024.
  */
 import type { Upload } from "../../core/calls/action.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
@@ -14,9 +14,9 @@ import { arrival } from "./arrival.ts";
 const partName = "file";
 
 /**
- * Resolves when the file's headers were read. Rejects with 415 (no multipart), or 400: no boundary, no part, another part than `file`,
- * or a part that is no file. `timeoutMs`: how long the client may keep the reader waiting, in all; after it 408. The bytes of the file
- * reject with the same, and with `clientClosed`.
+ * Resolves when the headers of the file were read. Rejects with 415 (not multipart), or 400: no boundary, no part, a
+ * part other than `file`, or a part that is not a file. `timeoutMs`: how long the reader waits for the client in total,
+ * then 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
  */
 export async function readUpload(request: Request, timeoutMs: number): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
@@ -24,7 +24,7 @@ export async function readUpload(request: Request, timeoutMs: number): Promise<U
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined) throw invalidPayload("The Content-Type names no boundary");
+  if (boundary === undefined) throw invalidPayload("The Content-Type has no boundary");
   const body = new Pieces(request.body, timeoutMs);
   try {
     return await openFile(body, ascii.encode(`\r\n--${boundary}`));
@@ -49,10 +49,11 @@ async function openFile(body: Pieces, delimiter: Uint8Array): Promise<Upload> {
   return { name: fileName, bytes: contentOf(body, delimiter) };
 }
 
-const noFile = () => invalidPayload(`The body must hold one file, in a part named "${partName}"`);
+const noFile = () =>
+  invalidPayload(`The body must contain one file, in a part named "${partName}"`);
 const decoder = new TextDecoder();
 
-/** The file's bytes; then there may be nothing more. */
+/** The bytes of the file. Nothing may follow them. */
 async function* contentOf(body: Pieces, delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
   try {
     yield* body.piecesUpTo(delimiter);
@@ -79,13 +80,16 @@ function dispositionOf(headers: string): { name: string | null; fileName: string
   };
 }
 
-/** A body as pieces of bytes that can be looked through for a mark. */
+/** A body as chunks of bytes in which a delimiter can be searched. */
 class Pieces {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array> | null;
-  /** What came and was not taken. The first delimiter of a body has no line before it. */
+  /**
+   * Bytes received but not consumed. It starts with a line end, because the first delimiter of a body has no line
+   * before it.
+   */
   private rest: Uint8Array = lineEnd;
 
-  /** What is left of the time for waiting. */
+  /** Remaining time for waiting, in milliseconds. */
   private patienceMs: number;
 
   constructor(body: ReadableStream<Uint8Array> | null, timeoutMs: number) {
@@ -93,19 +97,19 @@ class Pieces {
     this.patienceMs = timeoutMs;
   }
 
-  /** The bytes before the mark, which is taken too. Rejects when it does not come within `bytesMax`. */
+  /** The bytes before the mark; the mark is consumed too. Rejects when it does not occur within `bytesMax`. */
   async upTo(mark: Uint8Array, bytesMax: number): Promise<Uint8Array> {
     for (;;) {
       const at = indexOf(this.rest, mark);
       if (at >= 0) return this.take(at, mark.length);
-      if (this.rest.length > bytesMax) throw invalidPayload("The multipart body cannot be read");
+      if (this.rest.length > bytesMax) throw invalidPayload("The multipart body is malformed");
       await this.more();
     }
   }
 
-  /** As `upTo`, for what is long. */
+  /** Like `upTo`, but as a stream, for long content. */
   async *piecesUpTo(mark: Uint8Array): AsyncGenerator<Uint8Array> {
-    // The line's end before the mark belongs to it, also where the file is empty.
+    // The line end before the mark belongs to the mark, even when the file is empty.
     for (;;) {
       const at = indexOf(this.rest, mark);
       if (at >= 0) {
@@ -119,7 +123,7 @@ class Pieces {
     }
   }
 
-  /** Whether these bytes come next; then they are taken. */
+  /** Whether these bytes come next; if so, they are consumed. */
   async startsWith(bytes: Uint8Array): Promise<boolean> {
     while (this.rest.length < bytes.length) await this.more();
     if (!isStart(this.rest, bytes)) return false;
@@ -127,7 +131,7 @@ class Pieces {
     return true;
   }
 
-  /** Reads what is left, and rejects when that is more than `bytesMax`. */
+  /** Reads the rest, and rejects when it is longer than `bytesMax`. */
   async toEnd(bytesMax: number): Promise<void> {
     let size = this.rest.length;
     let piece: Uint8Array | null = this.rest;
@@ -135,10 +139,10 @@ class Pieces {
       piece = await this.next();
       size += piece?.length ?? 0;
     }
-    if (piece) throw invalidPayload("The multipart body cannot be read");
+    if (piece) throw invalidPayload("The multipart body is malformed");
   }
 
-  /** Not waited for: where the client went silent, a read that is still pending would never let it end. */
+  /** Not awaited: if the client stopped sending, a pending read would keep it from ending. */
   cancel(): void {
     void this.reader?.cancel().catch(() => undefined);
   }
@@ -151,7 +155,7 @@ class Pieces {
 
   private async more(): Promise<void> {
     const piece = await this.next();
-    if (!piece) throw invalidPayload("The multipart body ends too early");
+    if (!piece) throw invalidPayload("The multipart body is incomplete");
     const joined = new Uint8Array(this.rest.length + piece.length);
     joined.set(this.rest);
     joined.set(piece, this.rest.length);
@@ -169,8 +173,8 @@ class Pieces {
 }
 
 /**
- * -1 when the bytes do not hold the mark. The search of `Buffer`, which every runtime has, does not slow down where the bytes look like the
- * beginning of the mark again and again; a loop here took half a second for 9 MB of line ends.
+ * -1 when the bytes do not contain the mark. The search of `Buffer`, which every runtime has, stays fast when the bytes
+ * often look like the beginning of the mark; a loop took half a second for 9 MB of line ends.
  */
 const indexOf = ({ buffer, byteOffset, byteLength }: Uint8Array, mark: Uint8Array): number =>
   Buffer.from(buffer, byteOffset, byteLength).indexOf(mark);

@@ -1,11 +1,14 @@
-/** The answer to a request that no route of the app sees, because the server below it could not make one of what it got. */
+/** The answer to a request that never reaches the app, because the HTTP server could not parse it. */
 import type { AppError } from "../../core/values/errors.ts";
 import { failureResponse } from "./envelope.ts";
 import { type ExchangeDeps, openExchange } from "./exchange.ts";
 
 export type Refuse = (error: AppError) => Response;
 
-/** Logs the refusal as one line, and answers it with the envelope. What follows on the connection is as doubtful: it closes. */
+/**
+ * Logs the refusal and answers with the envelope. The connection is closed, because what follows on it cannot be
+ * trusted.
+ */
 export function createRefuse(deps: Omit<ExchangeDeps, "checkHost">): Refuse {
   return (error) => {
     const exchange = openExchange(deps, undefined);

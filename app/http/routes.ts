@@ -28,7 +28,7 @@ export interface RouteDeps {
   readonly bodyLimitBytes: number;
   /** How long a client may take to send a body. */
   readonly bodyTimeoutMs: number;
-  /** Project to the origins whose pages may call it; a project that is not in it allows none. */
+  /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
   /** By project; one that is not in it limits nobody. */
   readonly rateLimiters: ReadonlyMap<string, RateLimiter>;
@@ -36,7 +36,10 @@ export interface RouteDeps {
   readonly trustProxy: number;
 }
 
-/** The handler of `/api/:project/:endpoint/:action` and, for `lock/acquire` and its like, with one segment more; whatever the method. */
+/**
+ * The handler of `/api/:project/:endpoint/:action`, and of paths with one more segment for actions such as
+ * `lock/acquire`, for every method.
+ */
 export function callAction(deps: RouteDeps): Handle {
   const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
   const { corsOrigins, trustProxy } = deps;
@@ -49,7 +52,7 @@ export function callAction(deps: RouteDeps): Handle {
     // No name that a path holds needs one, and the parameters above have lost it.
     if (c.req.path.includes("%")) throw nothingHere();
     const route = findRoute(found, { endpoint, action, method: c.req.method });
-    // Whether the caller may, is said before the body is looked at.
+    // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
     let body: unknown;
     try {
@@ -98,7 +101,7 @@ export function callNothing(deps: RouteDeps): Handle {
   };
 }
 
-const nothingHere = (): AppError => notFound("There is nothing at this path");
+const nothingHere = (): AppError => notFound("No resource exists at this path");
 
 interface Arrived {
   readonly c: Context;

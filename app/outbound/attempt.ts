@@ -1,4 +1,4 @@
-/** One try of a call that nobody waits for, and what its outcome means. */
+/** One try of a call that are not waited for, and what its outcome means. */
 import type { HookFailure } from "../../core/workflow/hook-queue.ts";
 import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
 
@@ -11,7 +11,10 @@ export async function attempt(
   try {
     const { status } = await outbound.send(request, signal);
     if (status >= 200 && status <= 299) return null;
-    return { error: new Error(`The hook answered ${status}`), isFinal: !isPassing(status) };
+    return {
+      error: new Error(`The hook answered with status ${status}`),
+      isFinal: !isPassing(status),
+    };
   } catch (error) {
     return { error, isFinal: false };
   }

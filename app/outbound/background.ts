@@ -1,7 +1,8 @@
 /**
- * Makes the calls that nobody waits for, in this process alone: core's `Background`. A call that fails is tried again, a little later
- * each time; what is still waiting when the process ends is lost, and the log says so. For what no queue takes: `app/start/open-hooks.ts` makes
- * one per project, and the edge, which has no queue for hooks, one per request.
+ * Makes the calls that are not waited for, in this process alone: core's `Background`. A call that fails is tried
+ * again, a little later each time; what is still waiting when the process ends is lost, and the log says so. For what
+ * no queue takes: `app/start/open-hooks.ts` makes one per project, and the edge, which has no queue for hooks, one per
+ * request.
  */
 import { isGivenUp } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -47,7 +48,7 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
   function addOne(call: HookCall): void {
     if (stop.signal.aborted || waiting.length >= limits.hookCallsWaitingMax) {
       const { requestId, label: hook } = call;
-      log.error({ requestId, hook }, "A hook is not called: too many are waiting");
+      log.error({ requestId, hook }, "A hook is not called, because too many calls are waiting");
       return;
     }
     waiting.push(call);
@@ -67,7 +68,10 @@ export function createBackground(outbound: Outbound, log: Log): ProcessBackgroun
       await withTimeout(idle(), { timeoutMs, onTimeout: () => undefined });
       stop.abort();
       if (waiting.length > 0)
-        log.error({ hooks: waiting.length }, "Hooks are lost: the service ends");
+        log.error(
+          { hooks: waiting.length },
+          "Hook calls are lost, because the service is stopping",
+        );
       await Promise.all(running);
     },
   };

@@ -42,7 +42,7 @@ export function createOutbound({
     const reachable = allowed.has(placeName(url)) ? found : found.filter(isPublic);
     if (reachable.length === 0) {
       const reason = found.length === 0 ? "has no address" : "is not a public address";
-      throw new Error(`${placeName(url)} ${reason}; hooks.allowedHosts does not name it`);
+      throw new Error(`${placeName(url)} ${reason}; to allow it, add it to hooks.allowedHosts`);
     }
     let failure: unknown;
     for (const address of reachable) {

@@ -1,14 +1,14 @@
-/** `rowgate key`: a new API key, which is shown once, and the entry of project.json that lets it in. */
+/** `rowgate key`: creates an API key, which is shown once, and the entry for project.json that accepts it. */
 import { createHash, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { isObject } from "../../core/values/json.ts";
 
 const usage = `Usage: rowgate key --id <user> --roles <role,role> [--claims '<JSON object>']`;
 
-/** What the command prints. Throws an Error that says what is wrong with the arguments. */
+/** The output of the command. Throws an Error that says what is wrong with the arguments. */
 export function newApiKey(args: readonly string[]): string {
   const { id, roles, claims } = read(args);
-  // 256 random bits: nobody guesses them, so a fast hash keeps them safe.
+  // 256 random bits cannot be guessed, so a fast hash is sufficient.
   const key = `rgk_${randomBytes(32).toString("base64url")}`;
   const sha256 = createHash("sha256").update(key).digest("hex");
   const entry = { id, sha256, roles, ...(claims && { claims }) };
@@ -53,7 +53,7 @@ function claimsOf(text: string): Record<string, unknown> {
     const claims: unknown = JSON.parse(text);
     if (isObject(claims)) return claims;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`--claims must be a JSON object, as {"tenant": "t1"}\n${usage}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The service on a socket of Bun, over its own server: a request costs a third of what it costs over Bun's `node:http`.
- * What that server leaves open is settled here: clients that send a body by drips, or one that nobody reads.
+ * The service on Bun's own HTTP server: a request costs a third of what it costs over Bun's `node:http`. This file adds
+ * what that server lacks: limits for clients that send a body very slowly, and handling of bodies that are not read.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../../core/values/errors.ts";
@@ -13,7 +13,7 @@ import type { Service } from "./wire.ts";
 /** The part of Bun's API that is used. */
 interface BunServer {
   readonly port: number;
-  /** Resolves when all requests were answered; `true` ends them. */
+  /** Resolves when all requests were answered; `true` aborts them. */
   stop(isAbrupt?: boolean): Promise<void>;
   requestIP(request: Request): { readonly address: string } | null;
 }
@@ -21,7 +21,10 @@ interface Bun {
   serve(options: {
     readonly hostname: string;
     readonly port: number;
-    /** Seconds in which not one byte comes or goes; heads have a limit of their own, some 10 seconds. */
+    /**
+     * Seconds without any traffic before a connection is closed. Request headers have a separate limit of about 10
+     * seconds.
+     */
     readonly idleTimeout: number;
     readonly maxRequestBodySize: number;
     /** True: errors are shown to the client. */
@@ -31,7 +34,7 @@ interface Bun {
 }
 declare const Bun: Bun;
 
-/** Resolves when the socket listens; rejects when the address cannot be had. */
+/** Resolves when the socket listens; rejects when the address is not available. */
 export async function listen(service: Service): Promise<Listening> {
   const { host, port } = service.settings;
   const { bodyTimeoutMs, uploadReadMs } = service.timeouts;
@@ -42,7 +45,7 @@ export async function listen(service: Service): Promise<Listening> {
     hostname: host,
     port,
     idleTimeout: Math.ceil(requestTimeoutMs / 1000),
-    // The service has limits of its own, for each kind of body.
+    // The service has its own limits for each kind of body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     async fetch(request, own) {
@@ -56,7 +59,8 @@ export async function listen(service: Service): Promise<Listening> {
     port: server.port,
     async drain() {
       isStopping = true;
-      // `stop` resets idle connections; those in use are told to go first. New ones are still taken meanwhile.
+      // `stop` resets idle connections, so connections in use are first asked to close. New ones are still accepted in
+      // the meantime.
       await pause(limits.farewellMs);
       await server.stop();
     },
@@ -73,7 +77,7 @@ function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
 }
 
 interface Asking {
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string | null;
   readonly timeoutMs: number;
 }
@@ -83,16 +87,16 @@ async function answer(
   asked: Request,
   { address, timeoutMs }: Asking,
 ): Promise<Response> {
-  // HTTP/1.0 without Host: how some load balancers ask after health.
+  // HTTP/1.0 without Host: some load balancers check health this way.
   const request = asked.url.startsWith("/")
     ? new Request(`http://localhost${asked.url}`, asked)
     : asked;
   if (request.method === "GET") return app.fetch(request, clientAt(address));
   const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
     timeoutMs,
-    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long")),
+    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long to process")),
   });
-  // The rest of a body that nobody reads is not waited for.
+  // The service does not wait for the rest of a body that it does not read.
   const isUnread = response.status >= 400 && (!request.bodyUsed || response.status === 413);
   if (isUnread || response.status === 408) response.headers.set("Connection", "close");
   return response;

@@ -1,6 +1,7 @@
 /**
- * Writes the module that `wrangler` bundles: the configuration folder as texts, its components as imports, and a Worker over them. A Worker has
- * no files, so both have to stand in its code. `node app/start/bundle-config.ts [module]`; CONFIG_DIR names the folder.
+ * Writes the module that `wrangler` bundles: the configuration folder as texts, its components as imports, and a Worker
+ * over them. A Worker has no files, so both must be part of its code. `node app/start/bundle-config.ts [module]`;
+ * CONFIG_DIR names the folder.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -12,7 +13,7 @@ const target = process.argv[2] ?? "dist/worker.ts";
 const files = await readConfigFiles(configDir);
 const components = [...files.keys()].filter((path) => path.includes("/components/")).toSorted();
 
-/** How the module imports a file, wherever the two are. */
+/** The import specifier of a file, relative to the module. */
 function specifierOf(path: string): string {
   const way = relative(dirname(target), path).replaceAll("\\", "/");
   return JSON.stringify(way.startsWith(".") ? way : `./${way}`);
@@ -27,7 +28,7 @@ const text = [
   "  files: new Map([",
   ...[...files]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    // The code of a component is imported; of its text only the place counts.
+    // The code of a component is imported; of its text only the path is needed.
     .map(([path, code]) => [path, components.includes(path) ? "" : code])
     .map((file) => `    ${JSON.stringify(file)},`),
   "  ]),",

@@ -1,6 +1,6 @@
 /**
- * What the command line does: `rowgate serve`, `worker`, `check`. Each command loads its own parts: a worker without those of the service takes
- * 27 MB less.
+ * The commands of the command line: `serve`, `worker`, `check`, `key`. Each command loads only what it needs: a worker
+ * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { formatFaults } from "../../core/config/faults.ts";
@@ -28,7 +28,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   key: makeKey,
 };
 
-/** Does what the arguments name; what fails ends the process with 1. */
+/** Runs a command. A failure ends the process with exit code 1. */
 export async function runCommand(name = "", args: readonly string[] = []): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command(args).catch(exitWith);
@@ -62,13 +62,15 @@ async function serveProjects(): Promise<void> {
 }
 
 async function runJobs(): Promise<void> {
-  // Before any file is read: the threads that deflate begin with the first one.
+  // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
   const files = await readConfigFiles(parseEnv(process.env).configDir);
   const onStuck = () =>
     void exitWith(
-      new Error("Jobs wait and this worker gets none; it ends, so that another begins"),
+      new Error(
+        "Jobs are waiting but this worker receives none; it stops so that a new one can start",
+      ),
     );
   const { stop } = await startWorker({ files, env: process.env, onStuck });
   process.stdout.write("Rowgate takes jobs\n");
@@ -95,7 +97,7 @@ async function check(): Promise<void> {
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
   for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
-  else process.stdout.write(`The configuration in ${configDir} is good: ${endpoints} endpoints\n`);
+  else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {
@@ -103,7 +105,7 @@ async function makeKey(args: readonly string[]): Promise<void> {
   process.stdout.write(newApiKey(args));
 }
 
-/** A request that works as it is pasted: the first endpoint that can be read, of a project that is served. */
+/** An example request that can be pasted: `read` of the first readable endpoint of a served project. */
 function example({ projects, isUp }: Service, url: string): string {
   for (const project of projects) {
     if (!isUp(project.name)) continue;
@@ -115,7 +117,7 @@ function example({ projects, isUp }: Service, url: string): string {
   return "";
 }
 
-/** The last words of a process that cannot go on; a moment is left for them to be written. */
+/** Writes the error and ends the process, after a short pause so that the output is written. */
 async function exitWith(error: unknown): Promise<never> {
   const isExpected =
     error instanceof Error && (error.constructor === Error || error.name === "ConfigError");

@@ -1,22 +1,22 @@
 /**
- * Keeps what Node.js makes of the sources, so that from the second start on the service and its threads begin in half
- * the time. Other runtimes keep that by themselves, or not at all.
+ * Uses the compile cache of Node.js, which halves the start time of the service and its threads from the second start
+ * on. Other runtimes have their own cache or none.
  */
 import module from "node:module";
 import { join } from "node:path";
 
-/** Belongs to whoever installed the packages, unlike the folder for temporary files, where others could leave code. */
+/** Belongs to the user who installed the packages. In the folder for temporary files, other users could place code. */
 const folder = join(import.meta.dirname, "../../node_modules/.cache/compiled");
 
-/** Before the sources are loaded. Where the folder cannot be written, nothing is kept. */
+/** To be called before the sources are loaded. If the folder is not writable, nothing is cached. */
 export function keepCompiled(): void {
   if ("Bun" in globalThis || "Deno" in globalThis) return;
-  // Threads look here.
+  // Threads read this variable.
   const kept = (process.env["NODE_COMPILE_CACHE"] ??= folder);
   module.enableCompileCache(kept);
 }
 
-/** When they have been loaded: a process that is killed later leaves no more. */
+/** To be called when the sources are loaded, because a process that is killed later would not write its cache. */
 export function storeCompiled(): void {
   if (!("Bun" in globalThis || "Deno" in globalThis)) module.flushCompileCache();
 }

@@ -1,4 +1,7 @@
-/** The environment, parsed once. Every variable that the service reads is here, but for those that project.json names. */
+/**
+ * Parses the environment variables once. Every variable that the service reads is here, except those that project.json
+ * names.
+ */
 import { z } from "zod";
 import { limits } from "../../core/values/limits.ts";
 import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
@@ -49,7 +52,10 @@ const variables = z.object({
   METRICS_TOKEN: z
     .string()
     .min(16, "must have at least 16 characters")
-    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .regex(
+      /^[\x21-\x7e]*$/,
+      "must consist of ASCII letters, digits and punctuation, without spaces",
+    )
     .optional(),
   REDIS_URL: z
     .string()
@@ -81,7 +87,10 @@ const variables = z.object({
   JOBS_BOARD_TOKEN: z
     .string()
     .min(16, "must have at least 16 characters")
-    .regex(/^[\x21-\x7e]*$/, "must be of ASCII letters, digits and signs, without blanks")
+    .regex(
+      /^[\x21-\x7e]*$/,
+      "must consist of ASCII letters, digits and punctuation, without spaces",
+    )
     .optional(),
 });
 
@@ -91,23 +100,25 @@ export interface Settings {
   readonly configDir: string;
   readonly logLevel: string;
   readonly bodyLimitBytes: number;
-  /** Names that the service answers to beside its own, in small letters. */
+  /** Further host names that the service answers to, in lower case. */
   readonly allowedHosts: readonly string[];
-  /** Proxies before the service. */
+  /** Number of proxies in front of the service. */
   readonly trustProxy: number;
   /** Connections of clients that are open at the same time. */
   readonly maxConnections: number;
   /** Shows what is for operators alone. Null: nobody has it. */
   readonly metricsToken: string | null;
-  /** Null: what instances could share stays in the process. */
+  /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
-  /** Null: jobs are kept in Redis, or, without Redis, by the service itself. Never beside `redisUrl`. */
+  /** Null: jobs are kept in Redis or, without Redis, by the service itself. Never set together with `redisUrl`. */
   readonly jobsDatabaseUrl: string | null;
   /** Where exports and uploads are kept. */
   readonly storage: Storage;
-  /** Service and workers with the same name share their jobs, and services the hooks that nobody waits for. */
+  /**
+   * Services and workers with the same name share jobs; services with the same name also share non-blocking hook calls.
+   */
   readonly queueName: string;
-  /** Lets operators look at the jobs. Null: nobody can. */
+  /** Token for the jobs board. Null: there is no board. */
   readonly jobsBoardToken: string | null;
 }
 
@@ -119,10 +130,10 @@ const secrets: ReadonlySet<string> = new Set([
   "METRICS_TOKEN",
 ]);
 
-/** `s3://key:secret@bucket` is refused, and not shown either. */
+/** `s3://key:secret@bucket` is refused, and must not be shown either. */
 const isSecret = (name: string, value: string): boolean => secrets.has(name) || value.includes("@");
 
-/** Throws an Error whose message lists every variable with a bad value. An empty variable counts as absent. */
+/** Throws an Error whose message lists every variable with an invalid value. An empty variable counts as absent. */
 export function parseEnv(env: Readonly<Record<string, string | undefined>>): Settings {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
@@ -135,13 +146,13 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
       const shown = isSecret(name, value) ? "…" : value;
       return `  ${name}=${shown}: ${issue.message}`;
     });
-    throw new Error(`These environment variables have bad values:\n${faults.join("\n")}`);
+    throw new Error(`These environment variables have invalid values:\n${faults.join("\n")}`);
   }
   const { PORT, HOST, CONFIG_DIR, LOG_LEVEL, BODY_LIMIT, REDIS_URL } = parsed.data;
   const { JOBS_DATABASE_URL, JOBS_QUEUE, JOBS_BOARD_TOKEN, METRICS_TOKEN } = parsed.data;
   if (REDIS_URL !== undefined && JOBS_DATABASE_URL !== undefined)
     throw new Error(
-      "REDIS_URL and JOBS_DATABASE_URL are both set, and jobs are kept in one place; " +
+      "REDIS_URL and JOBS_DATABASE_URL are both set, but jobs can only be kept in one place; " +
         "unset JOBS_DATABASE_URL to keep them in Redis",
     );
   return {
@@ -162,7 +173,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
   };
 }
 
-/** The names of the variables are those that every tool for such buckets reads. */
+/** These names of variables are common to all S3 tools. */
 function storageOf({
   STORAGE_URL: place,
   AWS_ACCESS_KEY_ID: accessKeyId,

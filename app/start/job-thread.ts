@@ -1,4 +1,4 @@
-/** The thread in which jobs run: opens databases and files of its own, then runs the jobs that `thread-host.ts` sends it. */
+/** The thread in which jobs run: opens its own databases and files, then runs the jobs that `thread-host.ts` sends. */
 import { parentPort, workerData } from "node:worker_threads";
 import { importFrom } from "./config-files.ts";
 import { parseEnv } from "./env.ts";
@@ -28,7 +28,7 @@ let calls = 0;
 
 const importComponent = importFrom(parseEnv(env).configDir);
 const opening = openJobWorld({ files, env, log: createLog(logLevel), importComponent, raise });
-// Every run that waits for it says so.
+// Every run that waits for it reports the error.
 opening.catch(() => undefined);
 
 port.on("message", (message: ToThread) => {
@@ -60,13 +60,13 @@ function raise(names: readonly string[]): Promise<void> {
     raises.set(call, (ok) => {
       raises.delete(call);
       if (ok) resolve();
-      else reject(new Error("The cache could not be told of a write"));
+      else reject(new Error("The cache could not be informed of a write"));
     });
     send({ type: "raise", call, names });
   });
 }
 
-/** What the job wrote counts or not by then; whatever is under way fails with its connection. */
+/** By then the job has committed or not; running statements fail with their connection. */
 async function close(): Promise<void> {
   const opened = await opening.catch(() => null);
   await opened?.close();

@@ -1,25 +1,27 @@
 /**
- * What `node.ts` and `bun.ts` have in common: the service on a socket, its address, and its end. `cli.ts` takes the one that
- * belongs to the runtime it runs on.
+ * What `node.ts` and `bun.ts` have in common: listening on a socket, the address, and stopping.
  */
 import { limits } from "../../core/values/limits.ts";
 
 export interface Listening {
-  /** `http://127.0.0.1:3000`, with the port that was really taken. */
+  /** `http://127.0.0.1:3000`, with the actual port. */
   readonly url: string;
-  /** No new requests, running ones finish (or are cut after `limits.drainTimeoutMs`), then the databases are closed. */
+  /**
+   * Stops accepting requests, lets running ones finish (or cuts them after `limits.drainTimeoutMs`), then closes the
+   * databases.
+   */
   stop(): Promise<void>;
 }
 
-/** For clients that take their time with a request. */
+/** Limits for slow clients. */
 export interface Timeouts {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
-  /** The longest that the work of a request takes once its body is there. */
+  /** Maximum time for the work of a request after its body has arrived. */
   readonly uploadReadMs: number;
 }
 
-/** What the end of a service needs of it. */
+/** What stopping a service requires. */
 interface Served {
   readonly settings: { readonly host: string };
   stopJobs(): Promise<void>;
@@ -27,11 +29,11 @@ interface Served {
 }
 
 export interface Socket {
-  /** The port that was taken. */
+  /** The actual port. */
   readonly port: number;
-  /** Takes nothing new; resolves when the last request was answered. */
+  /** Accepts no new requests; resolves when the last request was answered. */
   drain(): Promise<void>;
-  /** Ends all connections, whatever they are doing. */
+  /** Closes all connections at once. */
   cut(): void;
 }
 
@@ -52,7 +54,7 @@ export function listening(service: Served, { port, drain, cut }: Socket): Listen
   };
 }
 
-/** What an address that cannot be had means to the operator; other errors stay as they are. */
+/** Explains to the operator why an address is not available; other errors are returned unchanged. */
 export function listenError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,6 +1,6 @@
 /**
- * The service on a socket of Node and Deno, over @hono/node-server. Deno's own server knows no time-outs for slow clients
- * (denoland/deno#3515), so that each of them would hold a connection for ever; its `node:http` has them.
+ * The service on a socket of Node and Deno, over @hono/node-server. Deno's own server has no time-outs for slow clients
+ * (denoland/deno#3515), so each of them would keep a connection forever; its `node:http` has them.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as SocketServer, type Socket } from "node:net";
@@ -14,18 +14,18 @@ import { answerParserErrors } from "./parser-errors.ts";
 import { withRestDropped } from "./unread-body.ts";
 import type { Service } from "./wire.ts";
 
-/** How often a server that stops looks for connections that became idle. */
+/** How often a stopping server checks for idle connections. */
 const sweepMs = 50;
-/** As many as connections may wait in the system's queue. */
+/** The length of the system's queue of waiting connections. */
 const turnsMax = 511;
 
-/** What node-server hands over beside the request. */
+/** The bindings that node-server passes with the request. */
 interface Exchanged {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
 
-/** Resolves when the socket listens; rejects when the address cannot be had. */
+/** Resolves when the socket listens; rejects when the address is not available. */
 export async function listen(service: Service): Promise<Listening> {
   const { host, port } = service.settings;
   const { headersTimeoutMs, bodyTimeoutMs } = service.timeouts;
@@ -34,13 +34,13 @@ export async function listen(service: Service): Promise<Listening> {
   function fetch(request: Request, { headers, httpVersion, url = "", socket }: IncomingMessage) {
     if (headers.host === undefined && httpVersion === "1.1") return service.refuse(noHost());
     if (!isAsSent(request.url, url))
-      return service.refuse(notFound("There is nothing at this path"));
+      return service.refuse(notFound("No resource exists at this path"));
     return service.app.fetch(request, clientAt(socket.remoteAddress ?? null));
   }
 
   async function answer(request: Request, { incoming }: Exchanged): Promise<Response> {
     const response = await fetch(request, incoming);
-    // What came together with the head is taken in within this turn.
+    // A body that arrived together with the headers is read within this turn of the event loop.
     if (!incoming.complete) await turn();
     if (!incoming.complete) return withRestDropped(response, incoming);
     if (isStopping) response.headers.set("Connection", "close");
@@ -52,9 +52,9 @@ export async function listen(service: Service): Promise<Listening> {
     keepAliveTimeout: limits.keepAliveMs,
     // The app answers bodies that do not come; this is for what it does not wait for.
     requestTimeout: headersTimeoutMs + bodyTimeoutMs + limits.unreadBodyMs,
-    // How often these two are looked at; without it every 30 seconds.
+    // How often these two limits are checked; the default is every 30 seconds.
     connectionsCheckingInterval: headersTimeoutMs / 2,
-    // Refused below, with the envelope.
+    // Refused below with the envelope.
     requireHostHeader: false,
   };
   const errorHandler = () => service.refuse(malformed());
@@ -82,7 +82,9 @@ export async function listen(service: Service): Promise<Listening> {
   });
   const address = server.address();
 
-  /** Connections that the system has accepted for us become ours, a few in each turn; closing before that would reset them. */
+  /**
+   * Accepts the connections that still wait in the system's queue, a few per turn; closing earlier would reset them.
+   */
   async function takeOver(): Promise<void> {
     let before = -1;
     for (let turns = 0; taken !== before && turns < turnsMax; turns++) {
@@ -96,10 +98,10 @@ export async function listen(service: Service): Promise<Listening> {
     async drain() {
       await takeOver();
       const closed = new Promise<void>((resolve) => {
-        // The server's own `close` ends idle connections at once, and resets the requests that are just under way on them.
+        // The server's own `close` ends idle connections at once and resets requests that are just arriving on them.
         SocketServer.prototype.close.call(server, () => resolve());
       });
-      // Only from now on: a client that is told to go opens its next connection at once, and it would be reset.
+      // Not earlier: a client that is asked to close opens a new connection at once, which would be reset.
       isStopping = true;
       await Promise.race([closed, pause(limits.farewellMs)]);
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
@@ -132,4 +134,4 @@ function isAsSent(url: string, target: string): boolean {
 
 const noHost = () => new AppError("badRequest", "The request has no Host header");
 const malformed = () =>
-  new AppError("badRequest", "The address or the Host of the request is malformed");
+  new AppError("badRequest", "The URL or the Host header of the request is malformed");

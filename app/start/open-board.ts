@@ -1,6 +1,6 @@
 /**
- * The board of the jobs: bull-board over the queue that the service adds to, for reading alone. Its pages are files of a package, served over
- * node-server on every runtime that has files.
+ * The jobs board: bull-board over the queue that the service adds to, read-only. Its pages are files of a package,
+ * served over node-server on every runtime with files.
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,7 +25,7 @@ export interface BoardOptions {
   readonly basePath: string;
 }
 
-/** The server is asked when somebody looks, so that it may come and go. */
+/** The server is contacted only when the board is viewed, so it may be unreachable at start. */
 export function openBoard(server: BullmqServer, { queueName, basePath }: BoardOptions): ShowBoard {
   let opening: Promise<Hono> | null = null;
   return async (request) => {
@@ -41,7 +41,7 @@ export function openBoard(server: BullmqServer, { queueName, basePath }: BoardOp
 }
 
 function appOver(queue: ServerQueue<JobData>, basePath: string): Hono {
-  // The board's types know BullMQ over Redis alone; the board itself does not mind.
+  // The types of the board only know BullMQ over Redis, but the board works with any backend.
   const adapter = new BullMQAdapter(queue as unknown as Queue, {
     readOnlyMode: true,
     allowRetries: false,
@@ -64,7 +64,7 @@ function appOver(queue: ServerQueue<JobData>, basePath: string): Hono {
   return app;
 }
 
-/** What stands in the queue as JSON in a text. */
+/** Parses a value that the queue stores as JSON text. */
 function parsed(text: unknown): unknown {
   return typeof text === "string" ? (JSON.parse(text) as unknown) : text;
 }

@@ -1,6 +1,6 @@
 /**
- * Opens the queue of non-blocking hook calls: beside the jobs in Redis or PostgreSQL, or in files of this process. A call that the queue does
- * not take stays in the memory of the process. Without a non-blocking hook, no queue is opened.
+ * Opens the queue of non-blocking hook calls: in the Redis or PostgreSQL of the jobs, or in files of this process. A
+ * call that the queue cannot store stays in memory. Without non-blocking hooks, no queue is opened.
  */
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
@@ -26,16 +26,16 @@ export interface OpenHooksOptions {
 export interface Hooks {
   /** `outbound`: how the project's hooks are called. */
   forProject(name: string, outbound: Outbound): Background;
-  /** Calls are made from now on: the service answers, to hooks of its own too. */
+  /** Starts making calls. The service must already answer, because hooks may call it. */
   start(): void;
-  /** Calls may go on until this moment (of `performance.now()`); the next process has the rest. */
+  /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
 
-/** Behind the name of the jobs' queue. No such name has a slash, so that nobody's jobs are hooks. */
+/** Appended to the name of the job queue. Names of job queues contain no slash, so the two cannot collide. */
 const queueSuffix = "/hooks";
 
-/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
+/** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
 export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
   const outbounds = new Map<string, Outbound>();
   const own: ProcessBackground[] = [];
@@ -44,20 +44,20 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   const makeCall: MakeCall = async (call, signal) => {
     const outbound = outbounds.get(call.place.project);
     const headers = headersOf(call.place);
-    // Another instance, whose configuration is another one, may know it.
-    if (!outbound || !headers) return { error: new Error("There is no such hook"), isFinal: false };
+    // Another instance with a different configuration may know the hook.
+    if (!outbound || !headers) return { error: new Error("Unknown hook"), isFinal: false };
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
   const queue = projects.some(hasLaterHooks) ? await openQueue(settings, { makeCall, log }) : null;
 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
-      if (queue === null) throw new Error("There was no hook to open a queue for");
+      if (queue === null) throw new Error("No hook queue is open");
       await keptInTime(queue.add(withoutHeaders(call, headersOf(call.place))));
     } catch (error) {
       const { requestId, label: hook } = call;
       const message =
-        "A hook could not be kept: it is called all the same, and lost if the process ends";
+        "A hook call could not be stored: it is still made, but lost if the process ends";
       log.warn({ err: error, requestId, hook }, message);
       await background.add([call]);
     }
@@ -81,7 +81,7 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   };
 }
 
-/** Whether an endpoint changes statuses and has a hook that nobody waits for. */
+/** Whether an endpoint changes statuses and has a non-blocking hook. */
 const hasLaterHooks = ({ endpoints }: ProjectConfig): boolean =>
   endpoints.some(
     ({ payload: { action, workflow } }) =>
@@ -104,11 +104,11 @@ async function openQueue(
   return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
 }
 
-/** An answer waits no longer than this for its hooks to be kept. */
+/** Limits how long an answer waits until its hook calls are stored. */
 const keptInTime = (adding: Promise<void>): Promise<void> =>
   withTimeout(adding, {
     timeoutMs: limits.jobTimeoutMs,
     onTimeout: () => {
-      throw new Error("The queue of the hooks does not answer");
+      throw new Error("The hook queue does not answer");
     },
   });

@@ -5,6 +5,6 @@ import {
   type ThreadHostOptions,
 } from "../../jobs/thread/thread-host.ts";
 
-/** The thread begins with the first job. */
+/** The thread starts with the first job. */
 export const openJobThread = (options: Omit<ThreadHostOptions, "program">): ThreadHost =>
   createThreadHost({ ...options, program: new URL("./job-thread.ts", import.meta.url) });

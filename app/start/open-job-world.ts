@@ -1,6 +1,6 @@
 /**
- * Opens what jobs need of a process, from configuration and environment: databases with the time-out of jobs and few connections, files,
- * and the cache that has to be told of writes.
+ * Opens everything that jobs need, from configuration and environment: databases with the time-out of jobs and few
+ * connections, files, and the cache to invalidate after writes.
  */
 import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
@@ -31,15 +31,15 @@ export interface JobWorldOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Loads the files under `components/`, where the rows of an import have handlers. */
+  /** Loads the files under `components/` when the rows of an import have handlers. */
   readonly importComponent?: ImportComponent | undefined;
-  /** What callers of jobs may do; absent: what the configuration says. */
+  /** What callers of jobs may do; absent: as configured. */
   readonly access?: Access | undefined;
-  /** Where there is no Redis: tells the cache of the process what was written. */
+  /** Without Redis: informs the cache of the process about writes. */
   raise(names: readonly string[]): Promise<void>;
 }
 
-/** A database that is out of reach is asked again by the next job. `close` ends all connections. */
+/** The next job retries a database that was unreachable. `close` ends all connections. */
 export async function openJobWorld({
   files,
   env,
@@ -72,7 +72,7 @@ export async function openJobWorld({
   return { world, close };
 }
 
-/** Jobs keep no lists, so of the cache they need no more. */
+/** Jobs cache no lists, so they only need to raise versions. */
 const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore => ({
   ...own,
   raise,
@@ -100,13 +100,13 @@ async function openProject(
     const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
       importComponent,
     });
-    // Without its handlers an import would store what they are there to refuse.
+    // Without its handlers an import would store rows that they should refuse.
     const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
     if (faults.length > 0) throw new Error(formatFaults(faults));
     return compiled.entities;
   }
 
-  /** What a caller sees of one endpoint may depend on what the others show. */
+  /** What a caller may see of one endpoint can depend on the other endpoints. */
   const wholeProject = once(() => compile(config.endpoints));
   const oneByOne = new Map<string, () => Promise<ReadonlyMap<string, Entity>>>();
   function compiledFor(endpoint: string): Promise<ReadonlyMap<string, Entity>> {
@@ -132,7 +132,10 @@ async function openProject(
   };
 }
 
-/** What `work` resolved with the first time; after a rejection it is asked again, as a database may have been out of reach. */
+/**
+ * Caches the first success of `work`; after a rejection `work` runs again, because a database may have been
+ * unreachable.
+ */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null;
   return () => {
@@ -144,7 +147,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Handlers belong to requests: a job loads none, unless the rows of an import have them. */
+/** Jobs load no handlers unless the rows of an import have them. */
 function withOwnHandlers({ payload, ...endpoint }: EndpointConfig): EndpointConfig {
   const { components, ...rest } = payload;
   const isHandled = payload.importConfig?.runHooks === true;

@@ -1,6 +1,6 @@
 /**
- * Opens the queue of the service's jobs, and their files: jobs are kept in Redis or PostgreSQL, for workers to run, or in this process, which
- * runs them in a thread. Without an endpoint that exports or imports, no queue is opened.
+ * Opens the job queue and its files: jobs are kept in Redis or PostgreSQL and run by workers, or are kept by this
+ * process and run in a thread. Without endpoints that export or import, no queue is opened.
  */
 import { switchedOn } from "../../core/actions.ts";
 import type { Cache } from "../../core/cache/cache.ts";
@@ -28,22 +28,24 @@ export interface OpenJobsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   readonly cache: Cache;
-  /** Tells the cache of this process what a job wrote. */
+  /** Informs the cache of this process about the writes of a job. */
   raise(names: readonly string[]): Promise<void>;
 }
 
 /** The jobs of a process, as its projects and its operators see them. */
 export interface Jobs {
-  /** What operators see of the jobs; null where there is nothing to see, or nobody may. */
+  /** The jobs board; null when it is not available or no token is set. */
   readonly board: JobsBoard | null;
   forProject(config: ProjectConfig): ProjectJobs;
-  /** Jobs of this process end within seconds, and go on when it starts again. Their states are still told. */
+  /**
+   * Stops the jobs of this process within seconds; they continue after the next start. Their states can still be read.
+   */
   stopRunning(): Promise<void>;
-  /** As `stopRunning`, and nothing is told any more. */
+  /** Like `stopRunning`, and closes the queue. */
   close(): Promise<void>;
 }
 
-/** Rejects with an Error when the server of the jobs must not be given any, or STORAGE_URL is no place for files. */
+/** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const { projects, settings, cache } = options;
   const files = await openFiles(settings.storage, projects.some(hasJobs) ? options.log : undefined);
@@ -54,7 +56,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const stopRunning = () => (stopped ??= stop());
   const workbooks = createWorkbooks(files);
 
-  /** Without Redis the cache of this process hears of what a worker wrote from the job alone. */
+  /** Without Redis, the cache of this process learns of a worker's writes only from the job. */
   function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
     if (settings.jobsDatabaseUrl === null) return queue;
     const projectCache = cache.forProject({ database: databaseOf(url), ...settingsOfCache });
@@ -87,15 +89,15 @@ const hasJobs = ({ endpoints }: ProjectConfig): boolean =>
     ({ payload }) => switchedOn(payload.action, ({ requires }) => requires.has("jobs")).length > 0,
   );
 
-/** Jobs have connections of their own, on a thread or in another process. */
+/** Jobs use their own connections in a thread or another process, so they cannot reach a database in memory. */
 function refuseMemory({ name, database }: ProjectConfig): void {
   if (!isInMemory(database.url)) return;
   throw new Error(
-    `${name}: exports and imports need a database in a file or on a server; this one is in the memory of the process`,
+    `${name}: exports and imports need a database in a file or on a server, not in memory`,
   );
 }
 
-/** Loaded when somebody looks at it. */
+/** The board is loaded when it is first viewed. */
 function boardOf(
   server: BullmqServer,
   { queueName, jobsBoardToken: token }: Settings,
@@ -132,7 +134,7 @@ async function openQueue(
     return { queue, server, stop: async () => undefined };
   }
   if (settings.jobsBoardToken !== null)
-    log.warn({}, "There is no board of the jobs: the service keeps them itself");
+    log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
   const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });
@@ -144,5 +146,5 @@ async function openQueue(
   return { queue, server: null, stop };
 }
 
-const refuse = () => Promise.reject(new Error("No endpoint has jobs"));
+const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
 const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };

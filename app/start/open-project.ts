@@ -1,6 +1,6 @@
 /**
- * What every runtime does with a project: its parts put together, its configuration held against its database, and all projects behind
- * one app. Where the parts come from differs: `wire.ts` opens them once for a process, `cloudflare.ts` for each request.
+ * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
+ * all projects behind one app. `wire.ts` opens the parts once per process, `cloudflare.ts` once per request.
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
@@ -36,7 +36,10 @@ import type { Settings } from "./env.ts";
 
 export interface ProjectParts {
   readonly db: Db;
-  /** As the cache's `forProject` takes it: equal for projects on the same database; null where its address tells nothing. */
+  /**
+   * The parameter of the cache's `forProject`: equal for projects on the same database; null when the address does not
+   * identify the database.
+   */
   readonly database: string | null;
   readonly cache: Cache;
   readonly lockStore: LockStore;
@@ -48,7 +51,7 @@ export interface ProjectParts {
   readonly digest: (text: string) => string;
 }
 
-/** The project without its routes, which are there once its database was seen. */
+/** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
   return {
@@ -65,7 +68,7 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
   };
 }
 
-/** What the database made of the configuration: routes, faults, or that it does not answer. */
+/** The result of compiling against the database: routes, faults, or no answer. */
 export type Look =
   | {
       readonly routes: Routes;
@@ -83,13 +86,13 @@ export interface LookOptions {
   readonly importComponent?: ImportComponent | undefined;
 }
 
-/** Compiles the project against its database. Only faults of our own reject. */
+/** Compiles the project against its database. Rejects only for internal errors. */
 export async function lookAt(
   config: ProjectConfig,
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
   try {
-    // Without endpoints nothing else would ask the database.
+    // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
     const { entities, faults, notices, risks, remarks } = await compileProject(config, catalog, {
       importComponent,

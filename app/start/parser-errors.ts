@@ -1,13 +1,13 @@
 /**
- * What the parser of `node:http` refuses, answered with the envelope where nothing of another answer is on its way: malformed heads and
- * chunks, heads that are too large or do not come, and expectations.
+ * Answers requests that the parser of `node:http` refuses with the envelope, unless another answer is being sent on the
+ * connection: malformed headers and chunks, headers that are too large or arrive too slowly, and expectations.
  */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { AppError } from "../../core/values/errors.ts";
 import type { Refuse } from "../http/refuse.ts";
 
-/** A client that does not close its connection gets this long to read why it was refused. */
+/** How long a client that does not close its connection may read the refusal. */
 const readMs = 500;
 
 export function answerParserErrors(server: Server, refuse: Refuse): void {
@@ -21,7 +21,7 @@ export function answerParserErrors(server: Server, refuse: Refuse): void {
 
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
-    // What comes after a refusal is refused too.
+    // Everything after a refusal is refused too.
     if (refused.has(socket)) return;
     refused.add(socket);
     const last = answers.get(socket);
@@ -66,7 +66,7 @@ async function parted(response: Response): Promise<Parted> {
   };
 }
 
-/** The answer as it stands on the wire. */
+/** The answer as HTTP/1.1 text. */
 async function wireTextOf(response: Response): Promise<string> {
   const { status, headers, text } = await parted(response);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -1,21 +1,22 @@
 /**
- * Answers to requests whose body was not read to its end, over `node:http`. Closing the connection at once would reset it, and the client
- * would lose the answer while it still sends. So the answer goes out whole, with `Connection: close`, and what still comes is dropped.
+ * Answers to requests whose body was not read completely, over `node:http`. Closing the connection at once would reset
+ * it, and the client would lose the answer while it is still sending. So the whole answer is sent with `Connection:
+ * close`, and the rest of the body is discarded.
  */
 import type { IncomingMessage } from "node:http";
 import { limits } from "../../core/values/limits.ts";
 
-/** The answer, whose connection ends once the client has stopped to send, or after `limits.unreadBodyMs`. */
+/** The answer. Its connection ends when the client stops sending, or after `limits.unreadBodyMs`. */
 export async function withRestDropped(
   response: Response,
   incoming: IncomingMessage,
 ): Promise<Response> {
   response.headers.set("Connection", "close");
-  // A file, or nothing: a GET that came with a body.
+  // A file or an empty answer: a GET with a body.
   if (!response.headers.get("Content-Type")?.startsWith("application/json")) return response;
   const text = new Uint8Array(await response.arrayBuffer());
   const { status, headers } = response;
-  // The client knows from it that it has the whole answer, although the stream below goes on.
+  // Tells the client that the answer is complete although the stream below stays open.
   headers.set("Content-Length", String(text.byteLength));
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
@@ -35,7 +36,7 @@ function dropRest(incoming: IncomingMessage): Promise<void> {
       resolve();
     };
     const timer = setTimeout(end, limits.unreadBodyMs);
-    // Whoever began to read has stopped, and would keep what comes.
+    // Former readers have stopped, but their listeners would buffer the data.
     incoming.removeAllListeners("data");
     incoming.on("data", (piece: Uint8Array) => {
       bytes += piece.byteLength;

@@ -1,6 +1,6 @@
 /**
- * From configuration files and environment to a running service, for the runtimes that have sockets and files. The only
- * place that knows both the HTTP edge and the databases. Entries and tests call `openService`.
+ * Creates a running service from configuration files and environment, for runtimes with sockets and files. The only
+ * place that knows both the HTTP edge and the databases.
  */
 import { hash } from "node:crypto";
 import type { Hono } from "hono";
@@ -57,21 +57,24 @@ export interface Service {
   readonly app: Hono;
   readonly settings: Settings;
   readonly timeouts: Timeouts;
-  /** For requests that the app cannot be asked about. */
+  /** Answers requests that never reach the app. */
   readonly refuse: Refuse;
   readonly log: Logger;
   readonly projects: readonly ProjectConfig[];
-  /** Whether the project of this name is served: its database was seen. */
+  /** Whether the project of this name is served: its database was reached. */
   isUp(name: string): boolean;
-  /** Resolves when every project's database was seen and its configuration compiled; rejects with ConfigError. */
+  /** Resolves when every project's database was reached and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
-  /** Hooks that nobody waits for may go on until this moment (of `performance.now()`), absent: no longer; the next process has the rest. */
+  /**
+   * Non-blocking hook calls may continue until `hooksUntilMs` (clock of `performance.now()`; absent: they stop now);
+   * the next process makes the remaining ones.
+   */
   close(hooksUntilMs?: number): Promise<void>;
 }
 
-/** Everything that is wrong with the configuration, in one message; `sentences` are about databases that cannot be used. */
+/** All faults of the configuration in one message; `sentences` are about databases that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly Fault[];
@@ -82,12 +85,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Waits between two looks at a database that is out of reach: the first, and the longest after doubling. */
+/** Delays between two attempts to reach a database: the first, and the longest after doubling. */
 const retryDelayMs = { first: 250, longest: 5_000 };
 
 /**
- * Opens the service. Rejects with ConfigError for every fault that can be seen now; a project whose database is out of
- * reach is looked at again until it is there, and answers 503 meanwhile.
+ * Opens the service. Rejects with ConfigError for every fault that can be found now. A project whose database is
+ * unreachable is retried until it is reached, and answers 503 meanwhile.
  */
 export async function openService({
   files,
@@ -103,7 +106,7 @@ export async function openService({
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  // A configuration with faults is not served, so no job of an earlier process goes on either.
+  // A configuration with faults is not served, so no job of an earlier process continues either.
   const served = faults.length > 0 ? [] : configs;
   const opening = openJobs({ projects: served, settings, files, env, log, cache, raise });
   const jobs = await opening.catch((error: unknown) => {
@@ -146,7 +149,7 @@ export async function openService({
     return trouble ? compileLater(one, trouble, log) : [];
   });
   const ready = Promise.all(late).then(() => undefined);
-  // Whoever does not wait for it must not crash the process; the entries do wait.
+  // A rejection must not crash the process when a caller does not await it; the entries await it.
   ready.catch(() => undefined);
 
   const { bodyTimeoutMs } = timeouts;
@@ -195,7 +198,7 @@ const risksOf = (config: ProjectConfig, settings: Settings): Risk[] => [
 export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
-  /** What the operator should know, and what stops nothing. */
+  /** Notes for the operator that do not prevent the start. */
   notices: readonly string[];
   /** What is dangerous, and stops nothing. */
   risks: readonly Risk[];
@@ -249,7 +252,7 @@ interface ProjectParts {
   readonly own: OutboundOptions["own"];
   readonly callers: Callers | undefined;
   readonly log: Logger;
-  /** As `OpenOptions` has it. */
+  /** See `OpenOptions`. */
   readonly isOnlyLookedAt?: boolean;
 }
 
@@ -302,10 +305,10 @@ interface Trouble {
   readonly cause: unknown;
 }
 
-/** What a look at the project's database gave. */
+/** The result of an attempt to reach the project's database. */
 interface Outcome {
   readonly faults: readonly Fault[];
-  /** Null: the database was seen. */
+  /** Null: the database was reached. */
   readonly trouble: Trouble | null;
 }
 
@@ -332,11 +335,11 @@ async function compileOnce(
   return { faults: [], trouble: null };
 }
 
-/** Looks until the database is there. Says once why it is not, and again when the reason is another one. */
+/** Retries until the database is reached. Logs the reason once, and again when it changes. */
 async function compileLater(one: OpenProject, first: Trouble, log: Logger): Promise<void> {
   const { name: project } = one.config;
   let trouble = first;
-  log.warn({ project }, `${trouble.sentence}; trying again until it answers`);
+  log.warn({ project }, `${trouble.sentence}; retrying until it answers`);
   for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.longest)) {
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
@@ -345,7 +348,7 @@ async function compileLater(one: OpenProject, first: Trouble, log: Logger): Prom
     if (look.trouble === null) break;
     log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");
     if (look.trouble.sentence !== trouble.sentence)
-      log.warn({ project }, `${look.trouble.sentence}; trying again until it answers`);
+      log.warn({ project }, `${look.trouble.sentence}; retrying until it answers`);
     trouble = look.trouble;
   }
   log.info({ project }, "The database is reachable; the project is served");

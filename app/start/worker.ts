@@ -1,4 +1,4 @@
-/** `rowgate worker`: runs jobs out of Redis or PostgreSQL, as one of many processes. */
+/** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
 import { parseEnv } from "./env.ts";
@@ -17,7 +17,7 @@ export interface WorkerOptions {
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log?: Logger;
-  /** As of `startBullmqWorker`. */
+  /** See `startBullmqWorker`. */
   readonly lockMs?: number;
   readonly lookMs?: number;
   readonly stuckLookMs?: number;

@@ -62,7 +62,7 @@ export function createMemoryLocks({
     if (room.count + count > room.sweepAt) {
       for (const name of locks.keys()) held(name);
       room.sweepAt = sweepAtFor(room.count, locksMax);
-      if (room.count + count > locksMax) throw new Error("There is no room for further locks");
+      if (room.count + count > locksMax) throw new Error("The process keeps too many locks");
     }
     if (share === null || shares.namesOf(share).size + count <= shareMax) return;
     for (const name of shares.namesOf(share)) held(name);
@@ -78,7 +78,7 @@ export function createMemoryLocks({
         if (!lock) further.push(name);
       }
       makeRoom(further.length, share);
-      // From the clock, so that a process that starts anew goes on above what it granted before.
+      // From the clock, so that a restarted process continues above the fences that it granted before.
       lastFence = Math.max(lastFence + 1, Date.now() * 1_000);
       const acquiredAtMs = Date.now();
       const endsAtMs = performance.now() + ttlMs;

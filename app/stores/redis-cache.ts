@@ -24,7 +24,7 @@ export function createRedisCache(redis: Redis): CacheStore {
   return {
     async stamp(names) {
       const [server, versions] = await Promise.all([serverOf(), versionsOf(names)]);
-      if (versions.includes(null)) throw new Error("Redis does not keep the versions of the cache");
+      if (versions.includes(null)) throw new Error("Redis has lost the versions of the cache");
       // What was kept under another run of the server counts no longer. Where it does not say which this is, no other
       // instance's answers are trusted, nor those from before a reconnect.
       return `${server.run ?? server.connection} ${versions.join()}`;

@@ -37,8 +37,9 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
     const common = [server.run ?? "unnamed", startedRestMs, limits.lockSettleMs];
     const reply = await evaluate(redis, script, [keys.length, ...keys, ...common, ...args]);
     if (reply[0] !== "settling") return reply;
-    // A server that this process knew before has been restarted: whoever asks is told. One that it meets for the first time may be as new
-    // as the whole installation, where nobody should see an error; nobody is granted anything earlier by waiting.
+    // A server that this process knew before has been restarted: the call rejects. One that it meets for the first time
+    // may be as new as the whole installation, where nobody should see an error; nobody is granted anything earlier by
+    // waiting.
     if (!isFirst || script === scripts.settle) throw unavailable(justStarted);
     await pause(Number(reply[1]));
     return run(script, { project, names, args });
@@ -107,7 +108,7 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
   };
 }
 
-const justStarted = "The server of the locks has just started; nobody gets a lock for some seconds";
+const justStarted = "The lock server has just started; locks are granted again in a few seconds";
 /** To a call that takes locks or keeps them on. */
 interface Reply {
   readonly reply: readonly unknown[];

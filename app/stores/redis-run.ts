@@ -13,7 +13,7 @@ export interface Server {
   uptimeMs(): number;
 }
 
-/** Rejects when the server is out of reach. */
+/** Rejects when the server is unreachable. */
 export function rememberedServer(redis: Redis): () => Promise<Server> {
   let known: Promise<Server> | null = null;
   redis.on("close", () => {

@@ -1,7 +1,8 @@
 /**
- * adjust: adds to numeric fields of one record, in one UPDATE that the database computes, so that concurrent calls never
- * lose a change. The guard compares the stored value with a bound worked out here (`f >= min - delta`) instead of computing
- * `f + delta` in SQL: that arithmetic overflows on unsigned and full columns, differently on each engine.
+ * adjust: adds to numeric fields of one record, in one UPDATE that the database computes, so that concurrent calls
+ * never lose a change. The guard compares the stored value with a bound that is computed here (`f >= min - delta`).
+ * Computing `f + delta` in SQL would overflow on unsigned columns and at the column's maximum, differently on each
+ * engine.
  */
 import { type Call, defineAction } from "../calls/action.ts";
 import {
@@ -38,7 +39,7 @@ interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;
 }
 
-/** A field and the exact sum of what the request adds to it. */
+/** A field, and the exact sum that the request adds to it. */
 interface Change {
   readonly field: AdjustField;
   readonly delta: string;
@@ -120,7 +121,7 @@ function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Chan
     const field = fieldOf(name, plan);
     const given = reasonOf(reason) ?? common;
     if (plan.reasonRequired && !given?.trim())
-      throw invalidPayload("Each adjustment needs a reason");
+      throw invalidPayload("Each adjustment must have a reason");
     sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(value, field.column)));
   }
   return [...sums].map(([field, delta]) => ({ field, delta }));
@@ -139,11 +140,11 @@ function fieldOf(name: unknown, plan: AdjustPlan): AdjustField {
 
 function reasonOf(reason: unknown): string | null {
   if (reason === undefined || reason === null) return null;
-  if (typeof reason !== "string") throw invalidPayload("reason must be a text");
+  if (typeof reason !== "string") throw invalidPayload("reason must be text");
   return reason;
 }
 
-/** The delta as exact decimal text that the column can take. */
+/** The delta as exact decimal text that fits the column. */
 function deltaOf(value: unknown, column: Column): string {
   const number =
     value instanceof ExactNumber ? value.source : typeof value === "number" ? String(value) : null;
@@ -167,7 +168,7 @@ function deltaOf(value: unknown, column: Column): string {
   return delta;
 }
 
-/** What the stored value must satisfy for the result to stay within the minimum and within what the column holds. */
+/** The condition on the stored value that keeps the result within the minimum and the column's range. */
 function guardOf({ field, delta }: Change): Condition[] {
   const { column, min } = field;
   const range = arithmeticOf(column).rangeOf(column);
@@ -179,7 +180,7 @@ function guardOf({ field, delta }: Change): Condition[] {
   return guards;
 }
 
-/** A bound outside of the column's own range cannot be asked of every engine: it always holds, or never. */
+/** Not every engine accepts a bound outside the column's range. Such a condition is always or never true. */
 function boundBy(column: Column, operator: ">=" | "<=", bound: string): Condition {
   const { rangeOf, fromDigits } = arithmeticOf(column);
   const range = rangeOf(column);
@@ -190,7 +191,10 @@ function boundBy(column: Column, operator: ">=" | "<=", bound: string): Conditio
   return { kind: "compare", column, operator, value: fromDigits(bound) };
 }
 
-/** Why no row was changed: there is none, a result would leave the column's range, or it would fall below the minimum. */
+/**
+ * The error when no row was changed: the record does not exist, or the result would be below the minimum or outside the
+ * column's range.
+ */
 async function refusal(
   call: Call,
   { plan, keyValue, changes }: { plan: AdjustNeeds; keyValue: Scalar; changes: readonly Change[] },
@@ -218,7 +222,7 @@ async function refusal(
   const names = changes.map(({ field }) => field.column.name).join(", ");
   return new AppError(
     "constraintViolation",
-    `The adjustment would break a limit of ${names}; nothing was changed`,
+    `The adjustment would exceed a limit of ${names}; nothing was changed`,
   );
 }
 

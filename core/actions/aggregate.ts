@@ -1,6 +1,6 @@
 /**
- * aggregate: counts, sums, averages and extremes, of all rows or of groups. It reads what `read` reads, without
- * defaultScope, and tables beside it as far as `joins.ts` lets it.
+ * aggregate: computes counts, sums, averages and extremes over all rows or over groups. It reads the same source as
+ * `read` but without defaultScope, and joins the tables that `joins.ts` allows.
  */
 import { defineAction } from "../calls/action.ts";
 import { aggregateFunctions, resultOf, takesType } from "../query/aggregate-results.ts";
@@ -92,9 +92,9 @@ function parseOperation(item: unknown, columns: Columns, position: number): Outp
   const known = name as AggregateFunction;
   const column = field === "*" ? null : columnOf(field, columns, "operations");
   if (column === null && known !== "count")
-    throw validationError(`"*" can only be counted; ${known} needs a column`);
+    throw validationError(`"*" can only be used with count; ${known} needs a column`);
   if (column !== null && !takesType(known, column.type))
-    throw validationError(`${known} cannot be taken of "${field}", a ${column.type} column`);
+    throw validationError(`${known} cannot be used with "${field}", a ${column.type} column`);
   return {
     alias: parseAlias(alias, `${known}_${field}`),
     function: known,
@@ -117,13 +117,13 @@ function withoutTwins(outputs: Output[]): Output[] {
   const seen = new Set<string>();
   for (const { alias } of outputs) {
     if (seen.has(alias))
-      throw validationError(`Two members of the answer are named "${alias}"; give an alias`);
+      throw validationError(`Two columns of the answer are named "${alias}"; give an alias`);
     seen.add(alias);
   }
   return outputs;
 }
 
-/** read's tree, or the pairs that first takes. */
+/** The filter grammar of `read` (a tree) or of `first` (pairs). */
 function parseFilter(where: unknown, columns: Columns): Condition | null {
   const isPair = typeof where === "object" && where !== null && Object.hasOwn(where, "key");
   if (!Array.isArray(where) && !isPair) return parseWhere(where, columns);
@@ -137,11 +137,11 @@ function parseHaving(
   isGrouped: boolean,
 ): Condition | null {
   if (having === undefined || having === null) return null;
-  if (!isGrouped) throw validationError("having needs a group_by");
+  if (!isGrouped) throw validationError("having can only be used with group_by");
   return byAlias(outputs, "having", (results) => parseWhere(having, results));
 }
 
-/** Ends with the grouped columns, so that the order is total. */
+/** The order ends with the grouped columns, so that it is total. */
 function parseOrder(
   sortColumns: unknown,
   outputs: readonly Output[],
@@ -152,7 +152,7 @@ function parseOrder(
   return [...sort, ...rest.map(({ result }) => ({ column: result, direction: "asc" as const }))];
 }
 
-/** Parses names of results. The grammars are shared with read; here their messages name what the client named. */
+/** Parses names of results. The grammar is shared with read; error messages use the names that the client sent. */
 function byAlias<Value>(
   outputs: readonly Output[],
   place: string,
@@ -174,7 +174,7 @@ const inOwnWords = (message: string, outputs: readonly Output[], place: string):
     return output ? `"${output.alias}"` : whole;
   });
 
-/** One row needs no limit; groups are cut at the largest one. */
+/** A single row needs no limit. Groups default to the largest limit. */
 function parseLimit(limit: unknown, isGrouped: boolean): number | null {
   const most = limits.aggregateLimitMax;
   const asked = limit ?? most;

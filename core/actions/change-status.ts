@@ -1,7 +1,7 @@
 /**
- * change-status: moves one record to another status, if the workflow's transitions let it, and calls the hooks of that status.
- * One transaction holds the record's row from the look at its status to the end, so of two changes from the same status one
- * wins; a blocking hook that fails undoes everything.
+ * change-status: changes the status of one record if the workflow's transitions allow it, and calls the hooks of the
+ * new status. One transaction locks the row from reading the status to the end, so of two concurrent changes from one
+ * status only one succeeds. A blocking hook that fails rolls everything back.
  */
 import { type Call, defineAction, type Write } from "../calls/action.ts";
 import type { WorkflowPlan } from "../plans/entity.ts";
@@ -25,7 +25,7 @@ import {
 } from "../workflow/workflow.ts";
 import { changedStatusSchema, changeStatusSchema } from "../workflow/status-schema.ts";
 
-/** What a body, or a handler, asks for. */
+/** The change that the request body or a handler asks for. */
 interface Wanted {
   readonly status: string;
   readonly value: Scalar;
@@ -100,15 +100,15 @@ async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, h
   const data = await runBefore(call, tx, { event: "onBeforeWorkflow", data: call.body, oldRecord });
   const settled = data === call.body ? wanted : wantedOf(call, plan, data);
   const to = settled.status;
-  // A handler may choose another status, but none that the transitions do not have.
+  // A handler may choose another status, but only one that the transitions allow.
   if (to !== wanted.status) checkTransition(from, to, workflow);
 
-  // Whatever the body may have wrong is known before anybody is called.
+  // All faults of the body are found before any hook is called.
   const set = assignmentsOf(call, plan, settled);
   const { onBefore, onAfter } = workflow.hooks.get(to) ?? { onBefore: [], onAfter: [] };
   const values = valuesOf(call, workflow, { found, settled });
   await hooks.run(onBefore, { ...values, record: oldRecord });
-  // A hook may have taken long.
+  // The locks may have expired while a hook was running.
   await call.locks.checkWrite(plan.write, [keyValue]);
   const updated = await tx.updateOne({
     kind: "update",
@@ -119,7 +119,7 @@ async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, h
     set,
     returning: [...plan.write.shown.values()],
   });
-  // A handler's own SQL may have removed it.
+  // The SQL of a handler may have deleted the record.
   if (!updated) throw noSuchRecord(call.entity);
   const record = await readBack(updated, plan, tx);
   await hooks.run(onAfter, { ...values, record });
@@ -127,10 +127,10 @@ async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, h
   return { record, from, to };
 }
 
-/** Rejects (400) a status that is missing, no text, or none that the column and its rule take. */
+/** Rejects (400) a status that is missing, is not text, or is refused by the column or its rule. */
 function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, unknown>): Wanted {
   const { fields, status: column } = workflow;
-  const sent = textOf(data, "status");
+  const sent = optionalText(data, "status");
   if (sent === null || sent === "") throw invalidPayload("The status is required");
   const { values, errors } = call.entity.rules.check({ [column.name]: sent }, "update", fields);
   if (errors) throw validationFailed(errors);
@@ -138,21 +138,21 @@ function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, 
   return {
     status: String(value),
     value,
-    remarks: textOf(data, "remarks"),
-    updatedBy: call.caller.kind === "nobody" ? textOf(data, "updated_by") : call.caller.id,
+    remarks: optionalText(data, "remarks"),
+    updatedBy: call.caller.kind === "nobody" ? optionalText(data, "updated_by") : call.caller.id,
   };
 }
 
-function textOf(data: Record<string, unknown>, name: string): string | null {
+function optionalText(data: Record<string, unknown>, name: string): string | null {
   const value = Object.hasOwn(data, name) ? (data[name] ?? null) : null;
-  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be a text`);
+  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be text`);
   return value;
 }
 
 /** Rejects (400) an updated_by that its column cannot hold. */
 function assignmentsOf(call: Call, plan: WorkflowNeeds, { value, updatedBy }: Wanted) {
   const actor = plan.write.audit.updatedBy;
-  // The parameter has one name, whatever the table calls the column.
+  // The parameter is always called updated_by, whatever the column is called.
   const body = actor && updatedBy !== null ? { [actor.name]: updatedBy } : {};
   const status: Assignment = { kind: "set", column: plan.workflow.status, value };
   return [status, ...updateAudit(plan, { ...call, body })];

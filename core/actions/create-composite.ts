@@ -1,4 +1,4 @@
-/** create-composite: stores a header with its details, all or nothing, and answers them with what was computed of them. */
+/** create-composite: stores a header with its details in one transaction, and answers them with the computed values. */
 import { type Call, defineAction } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import {
@@ -66,7 +66,7 @@ export const createComposite = defineAction<CompositeNeeds>({
     const call = atOneTime(given);
     const { entity } = call;
     const sent = headerOf(call.body, plan);
-    // A wrong body is refused before anything is done, unless a handler may still put it right.
+    // An invalid body is refused before anything is written, unless a handler could still correct it.
     const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, sent);
     return placingRefusals(async (tx, oneByOne) => {
       const data = await runBefore(call, tx, { event: "onBeforeInsert", data: sent });
@@ -124,7 +124,7 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
   if (keyValue !== null) values.set(write.key, keyValue);
   for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
     values.set(column, value);
-  // The header comes before its details, so there must be something until they are counted.
+  // The header is inserted before its details, so its totals need a value until they are computed.
   for (const { column } of composite.details.flatMap(({ totals }) => totals)) {
     if (isExact(column) && isDemanded(column))
       values.set(column, arithmeticOf(column).fromDigits("0"));
@@ -146,7 +146,7 @@ async function store(
     rows: [[...header.values()]],
     returning: [...new Set([...shown.values(), key])],
   });
-  if (!stored) throw new Error("The database stored a row and did not answer it");
+  if (!stored) throw new Error("The database stored a row but did not return it");
   const subject = stored[key.name] ?? null;
   const keyValue = comparand(key, subject);
 
@@ -181,6 +181,6 @@ async function addTotals(
     set: totals,
     returning,
   });
-  if (!row) throw new Error("The database stored a row and did not find it again");
+  if (!row) throw new Error("The database stored a row but did not find it afterwards");
   return row;
 }

@@ -29,7 +29,7 @@ export const create = defineAction<CreatePlan>({
   begin(call, plan): Write {
     const { entity } = call;
     const { key, shown } = plan.write;
-    // A wrong body is refused before anything is done, unless a handler may still put it right.
+    // An invalid body is refused before anything is written, unless a handler could still correct it.
     const ready = hasHandlers(entity, "onBeforeInsert") ? null : insertOf(call, plan);
     return {
       isOneStatement:
@@ -54,6 +54,6 @@ export const create = defineAction<CreatePlan>({
 
 function onlyRow(rows: Row[]): Row {
   const [row] = rows;
-  if (!row) throw new Error("The database stored a row and did not answer it");
+  if (!row) throw new Error("The database stored a row but did not return it");
   return row;
 }

@@ -1,6 +1,6 @@
 /**
- * datatables: one page of a grid, how many rows there are, and the lists of values that its extensions offer, in the words of
- * the DataTables library.
+ * datatables: answers one page of a grid, the row counts, and the value lists of the extensions, in the protocol of the
+ * DataTables library.
  */
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
@@ -30,7 +30,7 @@ export const datatables = defineAction<GridPlan>({
   input: (plan, { entity }) => gridSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 200, schema: gridAnswerSchema(plan, entity) }),
 
-  // The library reads these whatever the status is, and counts that are missing would become NaN.
+  // The library reads these members for every status, and missing counts would become NaN.
   besideErrors: (body) => ({
     draw: drawOf(body),
     recordsTotal: 0,
@@ -50,7 +50,10 @@ export const datatables = defineAction<GridPlan>({
   },
 });
 
-/** Without what differs in each request: the page's counter, and what the library adds to get past caches. */
+/**
+ * The parameters without those that differ in each request: the draw counter, and the parameter that the library adds
+ * against caching.
+ */
 function cachedParameters(body: Record<string, unknown>): object {
   const { draw: _draw, _: _cacheBuster, ...parameters } = body;
   return parameters;
@@ -58,7 +61,7 @@ function cachedParameters(body: Record<string, unknown>): object {
 
 type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep };
 
-/** Everything of the answer but `draw`, by statements that run side by side. */
+/** All members of the answer except `draw`. The statements run concurrently. */
 async function membersOf(
   queries: ReadQueries,
   plan: GridPlan,
@@ -85,7 +88,7 @@ async function membersOf(
   };
 }
 
-/** All rows of the source, whatever the request filters by: one figure for all pages. */
+/** The number of all rows of the source, without the request's filters. All pages share it. */
 async function totalOf(
   queries: ReadQueries,
   { source }: GridPlan,
@@ -95,7 +98,7 @@ async function totalOf(
   return JSON.parse(await keep(["total", count], () => countRows(queries, statement, count)));
 }
 
-/** The rows of the page; where nothing is counted also the one behind it, which tells that there is more. */
+/** The rows of the page. Without counts, one more row is read to see whether there is a next page. */
 const pageOf = (
   queries: ReadQueries,
   { source, columns }: GridPlan,
@@ -112,7 +115,7 @@ const pageOf = (
     lock: false,
   });
 
-/** Counts that are not exact are held against what the page itself shows, so that the grid can page on, and stops at the end. */
+/** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
 function countsOf(
   { start, length, count, filter }: Asked,
   found: number,
@@ -131,7 +134,7 @@ function countsOf(
   return { recordsTotal: all, recordsFiltered: left, count_mode: "estimated" };
 }
 
-/** 0 where the request has none that could be echoed. */
+/** 0 when the request has no valid `draw`. */
 function drawOf(body: unknown): number {
   if (!isObject(body)) return 0;
   try {

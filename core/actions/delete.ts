@@ -1,4 +1,4 @@
-/** delete: removes every record that matches, its details first where the configuration says so, and answers what it removed. */
+/** delete: deletes all matching records (with cascadeDelete, their details first) and answers the deleted records. */
 import { type Call, defineAction, type Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import type { Cascade } from "../plans/entity.ts";
@@ -59,7 +59,10 @@ export const deleteRecords = defineAction<RecordPlan>({
   },
 });
 
-/** Locks what matches now, in the order of the keys. The conditions of the result, one after the other, delete these and no others. */
+/**
+ * Locks the records that match now, in key order. The returned conditions, applied one after the other, delete exactly
+ * these.
+ */
 async function guardMatching(
   call: Call,
   plan: RecordPlan,
@@ -87,7 +90,7 @@ async function guardMatching(
   return parts;
 }
 
-/** If-Match speaks of one record, so the where has to name it by its key. */
+/** If-Match is about one record, so `where` must name it by its key. */
 function namedKey(conditions: readonly Condition[], plan: RecordPlan): Scalar {
   for (const condition of conditions) {
     if (condition.kind === "compare" && condition.column === plan.write.key) return condition.value;
@@ -101,14 +104,17 @@ function namedKey(conditions: readonly Condition[], plan: RecordPlan): Scalar {
 async function removeAll(plan: RecordPlan, where: Condition, queries: Queries): Promise<Row[]> {
   const { table, key, shown, cascades } = plan.write;
   if (cascades.length > 0) {
-    // The headers stay locked until their turn.
+    // The headers stay locked until they are deleted.
     const headers = await lockedRows(plan, { where, columns: [key] }, queries);
     await removeDetails(cascades, keysOf(plan, headers), queries);
   }
   return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
 }
 
-/** Handlers see every record that goes, one by one, and no other goes: what they do may make further ones match. */
+/**
+ * Handlers see each record that is deleted, one by one, and no other record is deleted: changes made by handlers may
+ * cause further records to match.
+ */
 async function removeWatched(
   call: Call,
   plan: RecordPlan,
@@ -116,7 +122,7 @@ async function removeWatched(
 ): Promise<Row[]> {
   const { table, key, shown, cascades } = plan.write;
   const data = { where: call.body["where"] };
-  // With their keys, also where answers hide those.
+  // Includes the keys even when answers hide them.
   const columns = [...new Set([...shown.values(), key])];
   const rows = await lockedRows(plan, { where, columns }, tx);
   for (const row of rows) {
@@ -168,7 +174,7 @@ async function removeDetails(
   }
 }
 
-/** As many keys as one IN takes. */
+/** Splits the keys into lists that fit into one IN. */
 function* partsOf(keys: readonly Scalar[]): Generator<readonly Scalar[]> {
   for (let at = 0; at < keys.length; at += limits.inValuesMax)
     yield keys.slice(at, at + limits.inValuesMax);

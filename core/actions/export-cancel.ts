@@ -1,4 +1,7 @@
-/** export-cancel: asks for the end of an export that is not finished. One that runs may take a moment: its status tells. */
+/**
+ * export-cancel: requests the cancellation of an unfinished export. A running export may take a moment to stop;
+ * export-status shows it.
+ */
 import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/entity.ts";
 import { idIn, ownerOf } from "../jobs/jobs.ts";
@@ -23,7 +26,7 @@ export const exportCancel = defineAction<ExportPlan>({
     const { body, entity, jobs } = call;
     const owner = ownerOf(call);
     const job = await jobs.cancel(["export"], owner, idIn(body, "job_id"));
-    // The request succeeded, whatever became of the job.
+    // The request succeeded, whatever the state of the job is.
     return { status: 200, body: { ...exportState(job, entity), success: true } };
   },
 });

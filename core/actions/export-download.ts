@@ -1,4 +1,4 @@
-/** export-download: the file of a finished export, streamed from where it is kept. */
+/** export-download: the file of a finished export, streamed from the file storage. */
 import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
@@ -29,7 +29,7 @@ export const exportDownload = defineAction<ExportPlan>({
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);
     const key = textMember(job.result, "file");
     const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
-    if (!file) throw new AppError("gone", "The file is no longer kept; start another export");
+    if (!file) throw new AppError("gone", "The file was deleted; start a new export");
     return {
       status: 200,
       body: {},

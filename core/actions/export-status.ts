@@ -1,4 +1,7 @@
-/** export-status: how far an export is. A failed one is answered with status 200 and `success: false`: the question was answered. */
+/**
+ * export-status: the progress of an export. A failed export is answered with status 200 and `success: false`, because
+ * the status request itself succeeded.
+ */
 import { defineAction } from "../calls/action.ts";
 import type { Entity, ExportPlan } from "../plans/entity.ts";
 import { idIn, ownerOf, progressOf } from "../jobs/jobs.ts";
@@ -27,14 +30,14 @@ export const exportStatus = defineAction<ExportPlan>({
   },
 });
 
-/** The members of the answer that tell the job's state. */
+/** The members of the answer that describe the state of the job. */
 export function exportState(job: JobRecord, entity: Entity): Record<string, unknown> {
   const { id: job_id, state, progress } = job;
   switch (state) {
     case "waiting":
       return { job_id, status: "pending" };
     case "active":
-      // Until the rows are counted there is nothing to show.
+      // There is no progress until the rows are counted.
       if (progress === null) return { job_id, status: "pending" };
       return { job_id, status: "processing", progress: progressOf(progress) };
     case "completed":

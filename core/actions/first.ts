@@ -30,10 +30,10 @@ export const first = defineAction<ReadPlan>({
     const row = await session.one({
       kind: "select",
       source: plan.source,
-      // All of them, whatever is asked for: the ETag may be a hash of the whole record.
+      // All columns, because the ETag may be a hash of the whole record.
       columns: [...plan.columns.values()],
       where: allOf(...conditions),
-      // Several matches: the same one each time.
+      // If several records match, always the same one is answered.
       sort: orderedBy([], plan),
       limit: 1,
       offset: 0,

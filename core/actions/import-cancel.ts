@@ -1,6 +1,6 @@
 /**
- * import-cancel: asks for the end of a preview or commit that is not finished. A commit that has stored its rows by then stays as it is;
- * import-status tells.
+ * import-cancel: requests the cancellation of an unfinished preview or commit. A commit that has already stored its
+ * rows stays stored; import-status shows it.
  */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
@@ -26,7 +26,7 @@ export const importCancel = defineAction<ImportPlan>({
     const { body, jobs } = call;
     const owner = ownerOf(call);
     const job = await jobs.cancel(["preview", "commit"], owner, idIn(body, "job_id"));
-    // The request succeeded, whatever became of the job.
+    // The request succeeded, whatever the state of the job is.
     return { status: 200, body: { ...importState(job), success: true } };
   },
 });

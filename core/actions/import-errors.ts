@@ -27,7 +27,7 @@ export const importErrors = defineAction<ImportPlan>({
       throw invalidJobState("The job is not completed; import-status tells how far it is");
     const key = textMember(job.result, "rejected");
     const file = key === null || jobs.hasExpired(job) ? null : await jobs.files.info(key);
-    if (!file) throw new AppError("gone", "The file is no longer kept; upload the file again");
+    if (!file) throw new AppError("gone", "The file was deleted; upload it again");
     return {
       status: 200,
       body: {},

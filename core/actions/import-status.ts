@@ -1,4 +1,7 @@
-/** import-status: how far a preview or a commit is. As for exports, a failed one is answered with status 200 and `success: false`. */
+/**
+ * import-status: the progress of a preview or a commit. As for exports, a failed job is answered with status 200 and
+ * `success: false`.
+ */
 import { type Answer, type Call, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { ImportPlan } from "../plans/entity.ts";
@@ -35,17 +38,17 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   if (job.state !== "completed") return { status: 200, body: importState(job) };
   const status = textMember(job.result, "state");
   const body = { job_id: job.id, status };
-  // What becomes of each row may be long, so it is a file, which goes out as it is.
+  // The outcome of all rows may be long, so it is a file whose text is sent unchanged.
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
-  // The counts say enough where nothing is wrong.
+  // Without errors, the counts are enough.
   if (!isKept && status === "preview_ok")
     return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
-  if (!isKept) throw new AppError("gone", "The errors are no longer kept; upload the file again");
+  if (!isKept) throw new AppError("gone", "The errors were deleted; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }
 
-/** A commit that stored its rows is completed, even if whoever ran it could not say so any more. */
+/** A commit that stored its rows is completed, even if its worker died before it could report that. */
 async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
   const result =
     job.state === "failed"
@@ -55,13 +58,13 @@ async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<A
         })
       : job.result;
   if (result === null) return { status: 200, body: importState(job) };
-  // Whoever stored the rows may have died before it could tell the cache.
+  // The worker may have died after the commit and before it invalidated the cache.
   if (job.state === "failed") await cache.wrote(["unknown"]);
   const counts = memberOf(result, "counts");
   return { status: 200, body: { job_id: job.id, status: "completed", result: counts } };
 }
 
-/** The members of the answer for a job that is under way, or failed. */
+/** The members of the answer for a running or failed job. */
 export function importState({ id: job_id, kind, state, progress, error }: JobRecord) {
   if (state === "failed") return { success: false, job_id, status: "failed", error };
   const status = kind === "preview" ? "validating" : "processing";

@@ -1,4 +1,7 @@
-/** import-template: an empty workbook with the headings that an import into the entity understands, which tells whoever fills it in what to write. */
+/**
+ * import-template: an empty workbook with the headings that an import into the entity understands, with notes on what
+ * to fill in.
+ */
 import { type AnsweredFile, defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
 import { readGuide } from "../jobs/import-guide.ts";

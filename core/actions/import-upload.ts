@@ -1,4 +1,7 @@
-/** import-upload: stores a workbook for an import and says what is in it. Nothing is imported yet: that begins with import-preview. */
+/**
+ * import-upload: stores a workbook for an import and describes its content. Nothing is imported until import-preview
+ * and import-commit.
+ */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/entity.ts";
 import { invalidFile, invalidPayload } from "../values/errors.ts";
@@ -26,7 +29,7 @@ export const importUpload = defineAction<ImportPlan>({
   async run(call, plan) {
     const { upload, entity, jobs, newId } = call;
     if (!upload) throw invalidPayload("The file is missing");
-    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be a workbook, .xlsx");
+    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be an .xlsx workbook");
     const { project } = entity;
     const id = `upload-${newId()}`;
     const key = uploadKey(project, id);
@@ -54,7 +57,7 @@ interface LookThrough {
   describe(sketch: WorkbookSketch): Promise<void>;
 }
 
-/** A file that cannot be imported, or not be described, is not kept. */
+/** A file that cannot be imported or described is deleted. */
 async function lookThrough(
   key: string,
   { jobs: { files, workbooks }, plan, describe }: LookThrough,

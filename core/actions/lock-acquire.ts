@@ -1,6 +1,6 @@
 /**
- * lock/acquire: locks records for a client, all of them or none, until it gives them back or the time is over. With the
- * `lock_token` of an earlier answer it starts the time of these locks anew instead.
+ * lock/acquire: locks records for a client, all of them or none, until they are released or expire. With the
+ * `lock_token` of an earlier answer it extends these locks instead.
  */
 import { defineAction } from "../calls/action.ts";
 import { invalidParameter } from "../values/errors.ts";
@@ -57,7 +57,7 @@ function ttlOf(ttl: unknown, secondsMax: number): number {
 
 function ownerOf(owner: unknown): string | null {
   if (owner === undefined || owner === null) return null;
-  if (typeof owner !== "string") throw invalidParameter("owner must be a text");
+  if (typeof owner !== "string") throw invalidParameter("owner must be text");
   const fault = textFault(owner);
   if (fault !== null) throw invalidParameter(`owner ${fault}`);
   if (isLonger(owner, limits.lockOwnerLengthMax))

@@ -1,4 +1,7 @@
-/** lock/release: gives back the locks that the token holds on these records; with a wrong token none, which is no error. */
+/**
+ * lock/release: releases the locks that the token holds on these records. A wrong token releases nothing and is not an
+ * error.
+ */
 import { defineAction } from "../calls/action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
 import { releasedSchema, releaseSchema } from "../locks/lock-schema.ts";

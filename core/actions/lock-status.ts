@@ -1,4 +1,4 @@
-/** lock/status: which of these records somebody holds through lock/acquire, who, and for how long yet. */
+/** lock/status: which of these records are locked by lock/acquire, by which owner, and for how much longer. */
 import { defineAction } from "../calls/action.ts";
 import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../locks/lock-keys.ts";
 import { secondsLeft } from "../locks/locks.ts";

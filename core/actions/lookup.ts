@@ -1,6 +1,7 @@
 /**
- * lookup: `{id, text}` pairs for drop-downs. GET searches while a person types (mode `dynamic`), POST gives a whole or
- * filtered list (mode `static`). Select2 talks to GET directly: it gets `results` and `pagination` in its own names.
+ * lookup: `{id, text}` pairs for drop-downs. GET searches while a user types (mode `dynamic`), POST returns a whole or
+ * filtered list (mode `static`). Select2 can call GET directly, because the answer has its members `results` and
+ * `pagination`.
  */
 import { type Call, defineAction, type Method } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";
@@ -55,16 +56,16 @@ export const lookup = defineAction<LookupPlan>({
 interface ItemsRequest {
   readonly select: Select;
   readonly plan: LookupPlan;
-  /** Rows that are shown; the statement asks for one more, which tells whether there is a next page. */
+  /** Rows in the answer. The statement reads one more to see whether there is a next page. */
   readonly size: number;
-  /** Columns that items have beside id and text. */
+  /** Columns that items have in addition to id and text. */
   readonly extra: readonly Column[];
   readonly tag: unknown;
   readonly isSelect2: boolean;
   readonly isPaged: boolean;
 }
 
-/** Both filter; the body of a POST also sorts and selects. */
+/** GET and POST can filter; only POST can sort and select. */
 function parseItems(
   body: Body,
   plan: LookupPlan,
@@ -127,7 +128,7 @@ function checkMode({ method, requestMode }: Call): void {
   );
 }
 
-/** `search`, or what Select2 calls it; the first of them counts. */
+/** `search`, or the names that Select2 uses; the first one present counts. */
 function searchOf(query: Body): string {
   const [search = ""] = ["search", "q", "term"]
     .filter((name) => Object.hasOwn(query, name))
@@ -135,7 +136,10 @@ function searchOf(query: Body): string {
   return search;
 }
 
-/** The rows whose labels a page wants for values that it has already: `ids=a,b`, or an array in a body. */
+/**
+ * Condition for the rows of given ids (`ids=a,b`, or an array in a body), for a page that needs the labels of values it
+ * already has.
+ */
 function idsOf(ids: unknown, id: Column): Condition | null {
   if (ids === undefined || ids === null) return null;
   const wanted = typeof ids === "string" ? ids.split(",").filter((part) => part !== "") : ids;
@@ -159,7 +163,7 @@ function extraColumns(select: unknown, columns: Columns): Column[] {
   return names.map((name) => columnOf(name as string, columns, "select"));
 }
 
-/** The client's order, else by label; always ended by the id, and by what makes it total. */
+/** The client's order, by default by label. It always ends with the id and the columns that make it total. */
 function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
   const { text, id } = plan;
   const asked = parseSort(sortColumns, plan.columns);
@@ -169,7 +173,7 @@ function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
   return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
-/** Numbers of a query are texts of digits. */
+/** Numbers in a query string are strings of digits. */
 function pageOf(body: Body): { page: number; size: number } {
   return {
     page: wholeNumber(body, "page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),

@@ -1,4 +1,4 @@
-/** next-statuses: the status of one record and those that change-status would let follow. */
+/** next-statuses: the status of one record, and the statuses that change-status would allow next. */
 import { defineAction } from "../calls/action.ts";
 import {
   allowedAfter,

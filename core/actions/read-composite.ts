@@ -1,6 +1,6 @@
 /**
- * read-composite: one header by equality with its details, all as they were at one moment, so that totals fit what they are
- * totals of. It asks the database each time, and takes no account of the default scope.
+ * read-composite: one header, found by equality, with its details. All are read from one snapshot, so that totals match
+ * the details. The answer is never cached, and the default scope is not applied.
  */
 import { defineAction } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";

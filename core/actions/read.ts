@@ -49,13 +49,13 @@ export const read = defineAction<ReadPlan>({
   },
 });
 
-/** A checked request: all rows of the list in their order, and which of them are answered. */
+/** A checked request: the filter and order of the list, and the page that is answered. */
 interface ReadRequest {
   readonly list: Select;
   readonly paging: Page | CursorPage;
-  /** For pages with numbers alone. */
+  /** Only for pages with numbers. */
   readonly countMode: CountMode;
-  /** What of the request decides how many rows there are: the pages of one list share their count. */
+  /** The part of the request that determines the count: all pages of one list share it. */
   readonly counted: unknown;
 }
 
@@ -91,19 +91,19 @@ function parseRead(
   return { list, paging: parseCursorPage(body, cursorList), countMode, counted };
 }
 
-/** A place in the list is named by the values of its sort, the key last: a client must be allowed to see it. */
+/** A cursor contains the sorted values and the key, so the client must be allowed to see the key. */
 function mustTellRowsApart(plan: ReadPlan): void {
   const fault = onlyPage(plan);
   if (fault) throw fault;
   if (plan.key.every(({ name }) => plan.columns.has(name))) return;
   throw invalidParameter(
-    "This endpoint cannot be paged by cursor, as its records do not show their whole key; use page",
+    "This endpoint cannot be paged by cursor, because its records do not show their whole key; use page",
   );
 }
 
 type Members = Record<string, unknown>;
 
-/** The answer's own members. */
+/** The members of the answer. */
 async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep): Promise<Members> {
   const { list, paging } = request;
   if ("after" in paging) return readBehind(session, list, paging);
@@ -113,7 +113,7 @@ async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep)
   return { data, count: data.length };
 }
 
-/** The page behind a cursor. */
+/** The page after a cursor. */
 async function readBehind(
   session: ReadQueries,
   list: Select,
@@ -126,7 +126,7 @@ async function readBehind(
   return { data, count: data.length, pagination };
 }
 
-/** The page with a number. Where no exact count does, one row more than the page tells whether there is a next one. */
+/** The page with a number. Without an exact count, one more row is read to see whether there is a next page. */
 async function readPage(
   session: ReadQueries,
   { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
@@ -148,7 +148,7 @@ async function readPage(
   return { data, count: data.length, pagination };
 }
 
-/** The columns that the request names, in its order; all of them when it names none. */
+/** The columns that the request selects, in its order; all columns when it selects none. */
 export function parseSelect(select: unknown, columns: Columns): Column[] {
   if (select === undefined || select === null) return [...columns.values()];
   if (!Array.isArray(select) || !select.every((name) => typeof name === "string")) {
@@ -158,11 +158,11 @@ export function parseSelect(select: unknown, columns: Columns): Column[] {
   return [...new Set(select.map((name: string) => columnOf(name, columns, "select")))];
 }
 
-/** `search_value` in the column that `search_by` names, or in any column; null when there is nothing to search for. */
+/** Search for `search_value` in the column `search_by`, or in any column; null without a search. */
 function parseSearch(body: Record<string, unknown>, columns: Columns): Condition | null {
   const by = body["search_by"] ?? "all";
   if (typeof by !== "string") throw invalidParameter("search_by must be a column name or all");
-  // A column that is really called "all" can still be searched: by name it wins over the word.
+  // A column named "all" takes precedence over the keyword.
   const isEverywhere = by === "all" && !columns.has(by);
   const searched = isEverywhere ? [...columns.values()] : [columnOf(by, columns, "search_by")];
   if (!isEverywhere) searched.forEach(mustHaveText);

@@ -1,6 +1,7 @@
 /**
- * update-composite: changes a header and its details in one transaction, always in this order: delete, update and insert details,
- * compute, change the header. The header stays locked from the beginning, so that two changes of one document follow each other.
+ * update-composite: changes a header and its details in one transaction, always in this order: delete, update and
+ * insert details, compute, change the header. The header is locked at the beginning, so that two changes of one
+ * document run one after the other.
  */
 import { type Call, defineAction } from "../calls/action.ts";
 import {
@@ -48,7 +49,7 @@ import { type Assignment, equals, sourceOf } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { updateCompositeSchema, updatedCompositeSchema } from "../documents/composite-schema.ts";
 
-/** What a body says of one kind of details, checked. */
+/** The checked changes of one detail table. */
 interface DetailChanges {
   readonly detail: DetailPlan;
   readonly deletes: readonly Scalar[];
@@ -56,7 +57,7 @@ interface DetailChanges {
   readonly inserts: readonly NewDetail[];
 }
 
-/** A body that was checked. */
+/** A checked body. */
 interface CompositeChanges {
   readonly header: readonly Assignment[];
   readonly details: readonly DetailChanges[];
@@ -82,7 +83,7 @@ export const updateComposite = defineAction<CompositeNeeds>({
     const { entity } = call;
     const sent = headerOf(call.body, plan);
     const keyValue = keyOf({ ...call, body: sent }, plan.write.key);
-    // A wrong body is refused before anything is locked, unless a handler may still put it right.
+    // An invalid body is refused before anything is locked, unless a handler could still correct it.
     const ready = hasHandlers(entity, "onBeforeUpdate") ? null : changesOf(call, plan, sent);
     await call.locks.guardWrite(plan.write, [keyValue]);
     return placingRefusals(async (tx, oneByOne) => {
@@ -161,11 +162,13 @@ function listsOf(header: Record<string, unknown>, detail: DetailPlan): Lists {
 
 const lists: readonly string[] = ["insert", "update", "delete"];
 
-/** A detail that is named twice would be changed twice, or changed and gone. */
+/** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
   const keys = [...deletes, ...updates.map(({ keyValue }) => keyValue)].map(String);
   if (new Set(keys).size < keys.length)
-    throw invalidPayload(`${detail.table.name} names the same record twice in update and delete`);
+    throw invalidPayload(
+      `${detail.table.name} contains the same record twice in update and delete`,
+    );
 }
 
 interface Change extends Pick<DetailScope, "tx" | "oneByOne"> {
@@ -178,7 +181,7 @@ async function change(
   plan: CompositeNeeds,
   { changes, keyValue, oldRecord, tx, oneByOne }: Change,
 ): Promise<Row | null> {
-  // The database may know the key in another form than it was sent: details get its own.
+  // The database may store the key in another form than it was sent. Details get the stored form.
   const shownKey = oldRecord[plan.write.key.name] ?? String(keyValue);
   const details = changes.details.map((one) => ({
     ...one,

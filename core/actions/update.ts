@@ -1,4 +1,4 @@
-/** update: changes the fields that were sent of the one record that the primary key names. */
+/** update: changes the sent fields of the record that the primary key names. */
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
@@ -30,7 +30,9 @@ export const update = defineAction<RecordPlan>({
         const actor = audit.updatedBy?.name;
         const namesActor = actor !== undefined && Object.hasOwn(asked.body, actor);
         if (checked.values.size === 0 && !namesActor)
-          throw invalidPayload(`The payload names no field to change, besides the key ${key.name}`);
+          throw invalidPayload(
+            `The payload must contain at least one field to change besides the key ${key.name}`,
+          );
         const set: Assignment[] = [...checked.values].map(([column, value]) => ({
           kind: "set",
           column,

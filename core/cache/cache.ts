@@ -1,8 +1,9 @@
 /**
- * Answers of list reads, kept until a table under them is written. A read looks for a kept answer, then takes the versions of its
- * tables (one `stamp`); the answer counts if it was kept with the same, else the database is asked. A write raises the versions
- * after its commit and before it is answered. So an older answer can be kept, but is never given. A store that is out of reach
- * means reading the database. `dispatch.ts` raises; read, datatables and lookup ask through `ProjectCache`.
+ * Cache of list answers, valid until one of their tables is written. A read gets the cached answer and then the
+ * versions of its tables (one `stamp`). The cached answer is used only if it was stored under the same stamp; otherwise
+ * the database is asked. A write raises the versions after its commit and before it is answered, so a stale answer may
+ * be stored but is never returned. When the store is unreachable, lists are read from the database. `dispatch.ts`
+ * raises versions; read, datatables and lookup read through `ProjectCache`.
  */
 import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -10,10 +11,10 @@ import { limits } from "../values/limits.ts";
 import type { CacheStore, Log } from "../plans/ports.ts";
 import { createReach } from "./reach.ts";
 
-/** Part of the key, in the words of the action's kind of list. */
+/** The kind of list; part of the cache key. */
 export type ListKind = "list" | "datatables" | "lookup";
 
-/** Where an answer comes from. */
+/** The source of an answer. */
 export interface Subject {
   readonly entity: Entity;
   readonly kind: ListKind;
@@ -22,28 +23,36 @@ export interface Subject {
 }
 
 /**
- * The JSON text of what `make` gives, or gave for the same parameters: everything of the request that decides it, as JSON would
- * write it. Concurrent equal questions are asked once.
+ * Returns the JSON text of the result of `make`, or the cached text for the same parameters. `parameters` are
+ * everything of the request that determines the answer, as JSON values. Concurrent equal requests run `make` once.
  */
 export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promise<string>;
 
 /** The cache as the actions of one project see it. */
 export interface ProjectCache {
-  /** The same cache for callers of one scope, by `Scope.key`: others get none of their answers. */
+  /**
+   * The cache for callers of one scope, identified by `Scope.key`. Callers of other scopes do not get these answers.
+   */
   within(scope: string): ProjectCache;
   keeping(subject: Subject): Keep;
-  /** After a commit, before its answer: no later read on any instance sees what was there before. Never rejects. */
+  /**
+   * To be called after a commit and before its answer: no later read on any instance returns the old data. Never
+   * rejects.
+   */
   wrote(tables: Iterable<Table | "unknown">): Promise<void>;
 }
 
-/** Raised by every write: whoever reads through a view or query does not know from which tables. */
+/** Raised by every write. Reads through a view or query depend on it, because their tables are not known. */
 const anyTable = "any";
-/** Raised by a write whose triggers may have changed whatever there is; everybody depends on it. */
+/** Raised by a write whose triggers may have changed any table. Every read depends on it. */
 const everyTable = "every";
-/** Raised by writes to a database that the others know by another address; all reads of all databases depend on it. */
+/**
+ * Raised by writes to a database that other instances may reach by another address. All reads of all databases depend
+ * on it.
+ */
 const everyDatabase = "elsewhere";
 
-/** The versions on which rows of these tables depend; null = of tables that are not known. */
+/** The versions on which rows of these tables depend; null = the tables are not known. */
 export function dependenciesOf(tables: readonly Table[] | null): readonly string[] {
   return tables === null
     ? [everyTable, anyTable]
@@ -58,22 +67,24 @@ function raisedBy(table: Table | "unknown"): readonly string[] {
 
 export interface Cache {
   /**
-   * `database`: equal for projects on the same database, which see each other's writes. Null: its address tells nothing, so each write
-   * counts as one to every database, and nothing is kept.
+   * `database`: equal for projects on the same database, which see each other's writes. Null: the address does not
+   * identify the database, so each write counts as a write to every database, and nothing is cached.
    */
   forProject(project: {
     database: string | null;
     enabled: boolean;
     ttlSeconds: number;
   }): ProjectCache;
-  /** Resolves when the store knows of every write, with true, or at that moment (of `performance.now()`), with false. */
+  /**
+   * Resolves with true when the store knows of every write, or with false at `untilMs` (clock of `performance.now()`).
+   */
   settle(untilMs: number): Promise<boolean>;
   close(): void;
 }
 
 export interface CacheDeps {
   readonly store: CacheStore;
-  /** A cryptographic hash as hexadecimal text: two questions must never share one. */
+  /** A cryptographic hash as hexadecimal text. Different requests must never share one. */
   readonly digest: (text: string) => string;
   readonly log: Log;
 }
@@ -81,17 +92,21 @@ export interface CacheDeps {
 export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache {
   const store = withRests(rawStore, log);
   const raising = createRaising(store);
-  /** Answers that are being made, by key and stamp: a write in between makes another stamp, so nobody joins too old a one. */
+  /**
+   * Answers that are being computed, by key and stamp. A write in between changes the stamp, so no request waits for an
+   * outdated answer.
+   */
   const underWay = new Map<string, Promise<string>>();
 
-  /** Null: the store is out of reach, or owes the others a raise. */
-  async function look(
+  /** Null: the store is unreachable, or a version is still to be raised. */
+  async function readKept(
     names: readonly string[],
     key: string,
   ): Promise<{ stamp: string; kept: string | null } | null> {
     if (!(await raising.isSettled())) return null;
-    const found = await store.tried(async () => {
-      // One after the other: what a paused server had not read yet when it answers the first, it has at the second.
+    const found = await store.ifReachable(async () => {
+      // One call after the other: a write that a paused server had not processed at the first call is processed before
+      // the second.
       const kept = await rawStore.get(key);
       return { stamp: await rawStore.stamp(names), kept };
     });
@@ -108,7 +123,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
     const made = work().then((value) => {
       const text = JSON.stringify(value);
       if (text.length <= limits.cacheEntryLengthMax) {
-        // A store that is full keeps less; that is no reason to tell anybody.
+        // A full store keeps fewer answers, which is not an error.
         rawStore.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
       }
       return text;
@@ -125,7 +140,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
       const definitions = new WeakMap<Entity, string>();
       const versionName = (name: string): string => `${databaseId}:${name}`;
 
-      /** Answers of a configuration that was changed since, or of another installation, are no answers. */
+      /** Answers of an older configuration or of another installation are not used. */
       const definitionOf = (entity: Entity): string => {
         const known = definitions.get(entity) ?? digest(`${databaseId} ${entity.definition}`);
         definitions.set(entity, known);
@@ -139,7 +154,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
             if (!enabled || database === null) return JSON.stringify(await work());
             const question = `${definitionOf(entity)} ${JSON.stringify([scope, parameters])}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
-            const found = await look([...dependsOn.map(versionName), everyDatabase], key);
+            const found = await readKept([...dependsOn.map(versionName), everyDatabase], key);
             if (found === null) return JSON.stringify(await work());
             const { stamp, kept } = found;
             if (kept?.startsWith(`${stamp}\n`)) return kept.slice(stamp.length + 1);
@@ -160,9 +175,9 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
 }
 
 interface Rests {
-  /** What `look` gives, or undefined: the store is out of reach, and is left alone for a moment. */
-  tried<Value>(look: () => Promise<Value>): Promise<Value | undefined>;
-  /** Never left out, for others may still reach the store. False: it failed. */
+  /** The result of `ask`; undefined when the store is unreachable. It is then not asked again for a moment. */
+  ifReachable<Value>(ask: () => Promise<Value>): Promise<Value | undefined>;
+  /** Always tried, because other instances may still reach the store. False: it failed. */
   raise(names: readonly string[]): Promise<boolean>;
   isResting(): boolean;
 }
@@ -171,15 +186,15 @@ interface Rests {
 function withRests(store: CacheStore, log: Log): Rests {
   const { isResting, failed, succeeded } = createReach({
     log,
-    away: "The cache is out of reach; lists are read from the database",
-    back: "The cache is in reach again",
+    away: "The cache is not reachable; lists are read from the database",
+    back: "The cache is reachable again",
   });
   return {
     isResting,
-    async tried(look) {
+    async ifReachable(ask) {
       if (isResting()) return undefined;
       try {
-        const value = await look();
+        const value = await ask();
         succeeded();
         return value;
       } catch (error) {
@@ -197,13 +212,13 @@ function withRests(store: CacheStore, log: Log): Rests {
 
 interface Raising {
   raise(names: readonly string[]): Promise<void>;
-  /** False: a raise is still owed, and nothing that is kept may be trusted. */
+  /** False: a version is still to be raised, so no cached answer may be used. */
   isSettled(): Promise<boolean>;
   settle(untilMs: number): Promise<boolean>;
   stop(): void;
 }
 
-/** Raises that could not be done are owed: they are tried again until they are, and before anything kept is trusted. */
+/** Raises that failed stay pending: they are retried until they succeed, and no cached answer is used before that. */
 function createRaising({ raise: tryRaise, isResting }: Rests): Raising {
   const owed = new Map<string, number>();
   let lastDebt = 0;
@@ -213,7 +228,7 @@ function createRaising({ raise: tryRaise, isResting }: Rests): Raising {
   async function raise(names: readonly string[]): Promise<void> {
     const paid = [...owed];
     if (await tryRaise([...new Set([...owed.keys(), ...names])])) {
-      // A debt that was made meanwhile stays one.
+      // A raise that became pending in the meantime stays pending.
       for (const [name, debt] of paid) if (owed.get(name) === debt) owed.delete(name);
       return;
     }

@@ -1,15 +1,18 @@
-/** How a project knows its callers, and what it lets them do. */
+/** How a project identifies its callers, and what they may do. */
 import type { Access } from "./access.ts";
 import { type Caller, nobody } from "../plans/caller.ts";
 
 export interface Callers {
-  /** Who sends the request, by its headers. Throws or rejects with `unauthorized`, or `unavailable` while that cannot be told. */
+  /**
+   * The caller, identified by the request headers. Throws or rejects with `unauthorized`, or with `unavailable` while
+   * credentials cannot be checked.
+   */
   authenticate(headers: Headers): Caller | Promise<Caller>;
-  /** Absent: what the configuration says. */
+  /** Absent: as configured. */
   readonly access?: Access;
 }
 
-/** A project that asks for no credentials and lets everybody do everything. */
+/** A project without credentials, in which every caller may do everything. */
 export const openToAll: Callers = Object.freeze({
   authenticate: () => nobody,
 });

@@ -1,6 +1,7 @@
 /**
- * An entity as a caller may see it: the same plans without the columns that are hidden from the caller, and with those it may not write
- * taken out of what a body can set. Made once for each set of rights; actions get a view and know no difference.
+ * An entity as a caller may see it: the same plans without the columns that are hidden from the caller, and without
+ * read-only columns among the writable ones. Compiled once per set of rights. Actions work on a view as on the entity
+ * itself.
  */
 import { deepFreeze } from "../values/freeze.ts";
 import type { Column, Columns } from "../values/column.ts";
@@ -46,7 +47,7 @@ function viewOf(entity: Entity, rights: FieldRights): Entity {
   const insert = write ?? (entity.insert && writeView(entity.insert, rights));
   return {
     ...entity,
-    // Answers that are kept for one view are no answers for another.
+    // Answers that are cached for one view must not be used for another.
     definition: JSON.stringify([entity.definition, rights.key]),
     read: entity.read && readView(entity.read, seen),
     write,
@@ -62,11 +63,11 @@ function viewOf(entity: Entity, rights: FieldRights): Entity {
   };
 }
 
-/** What is left of columns when the hidden ones are gone. */
+/** Columns and plans without the hidden columns. */
 interface Seen {
   all(columns: Columns): Columns;
   list(columns: readonly Column[]): readonly Column[];
-  /** Null for a column that is hidden. A joined text is hidden with any of its parts. */
+  /** Null for a hidden column. A joined text is hidden when any of its parts is. */
   one(column: Column | null): Column | null;
 }
 
@@ -84,7 +85,7 @@ function hiding({ hidden }: FieldRights): Seen {
 const without = (columns: Columns, names: ReadonlySet<string>): Columns =>
   new Map([...columns].filter(([name]) => !names.has(name)));
 
-/** The key goes on naming records and ending every order, whether it is shown or not. */
+/** The key still identifies records and ends every order, even when it is hidden. */
 const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
   ...plan,
   columns: seen.all(plan.columns),
@@ -179,7 +180,7 @@ function importView(
   const closed = new Set(
     [...plan.headings].flatMap(([heading, target]) => {
       const column = "target" in target ? target.target : target;
-      // A name that the caller cannot see must not be found by guessing, either.
+      // Otherwise a caller could find hidden names by guessing.
       const isHidden =
         "target" in target &&
         rights.tables.get(target.table.identity)?.hidden.has(target.name.name) === true;

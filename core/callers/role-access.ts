@@ -1,6 +1,6 @@
 /**
- * Access rules of a project's endpoints -> what each caller may do. Which roles of a caller count, and what follows from them, is worked out
- * once for each set of roles and kept; what depends on claims is made for each call.
+ * Compiles the access rules of a project's endpoints into the rights of each caller. Rights that depend on roles are
+ * computed once per set of roles and kept; what depends on claims is computed per call.
  */
 import type { AccessRules, RowRule } from "../plans/access-rules.ts";
 import { everyRole } from "../plans/access-rules.ts";
@@ -22,7 +22,7 @@ interface Rights {
   readonly mayUse: boolean;
   readonly mayReachAllJobs: boolean;
   readonly fields: FieldRights;
-  /** A row must meet all rules of one of the members; null = every row is in. */
+  /** A row must match all rules of at least one member; null = all rows. */
   readonly rows: readonly (readonly RowRule[])[] | null;
   /** Other tables, by their identity. */
   readonly others: ReadonlyMap<string, ScopedTable>;
@@ -40,7 +40,7 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     const found = kept.get(key);
     if (found) return found;
     const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
-    // Far more than a project has; a token could bring ever new sets of roles.
+    // Far more sets than a project has, but tokens could contain ever new ones.
     if (kept.size >= limits.roleSetsMax) kept.clear();
     kept.set(key, rights);
     return rights;
@@ -59,11 +59,11 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
   };
 }
 
-/** The caller's own roles, and that of everybody with credentials. */
+/** The caller's roles and the role of every caller with credentials. */
 const rolesOf = ({ kind, roles }: Caller): readonly string[] =>
   kind === "key" || kind === "token" ? [...new Set([...roles, everyRole])] : roles;
 
-/** Every role that a file names: no other makes a difference. */
+/** Every role that a configuration file names; other roles have no effect. */
 function knownRoles(entities: ReadonlyMap<string, Entity>): ReadonlySet<string> {
   return new Set(
     [...entities.values()].flatMap(({ access }) => [...(access?.actions.keys() ?? [])]),
@@ -85,7 +85,7 @@ function endpointsByTable(entities: ReadonlyMap<string, Entity>): ByTable {
 const tablesOf = ({ access, read }: Entity): ReadonlySet<string> =>
   new Set(
     [access?.table?.identity, read?.source.kind === "table" ? read.source.identity : undefined]
-      // A table that is not there has no identity.
+      // A table that was not found has no identity.
       .filter((identity) => identity !== undefined),
   );
 
@@ -105,7 +105,7 @@ function workOut(
   };
 }
 
-/** Null as soon as one of the roles sees every row. */
+/** Null if one of the roles sees every row. */
 function alternatives(
   { rows }: AccessRules,
   roles: readonly string[],
@@ -114,7 +114,7 @@ function alternatives(
   return found.some((one) => one.length === 0) ? null : found;
 }
 
-/** Several roles have what any of them has: only what all of them lack is lacking. */
+/** A caller has the rights of all its roles: only columns that every role lacks are denied. */
 function lackedByAll(
   lists: ReadonlyMap<string, ReadonlySet<string>>,
   roles: readonly string[],
@@ -147,7 +147,7 @@ function fieldsFor(
   return { key, hidden, readOnly, tables };
 }
 
-/** What the roles see of the tables that statements about the entity may name besides its own. */
+/** What the roles may read of the other tables that statements about the entity may use. */
 function otherTables(
   entity: Entity,
   roles: readonly string[],
@@ -163,7 +163,7 @@ function otherTables(
   return found;
 }
 
-/** Tables that the entity's actions join, look up or refer to. */
+/** Tables that the entity's actions join, look up or reference. */
 function relatedTables({ aggregate, importing, access, composite }: Entity): ReadonlySet<string> {
   const references = [access?.table, ...(composite?.details.map(({ table }) => table) ?? [])];
   return new Set([

@@ -1,4 +1,4 @@
-/** A caller's scope as conditions: the rules that its roles have for rows, with the caller's claims put in. */
+/** A caller's scope as conditions: the row rules of its roles, with the caller's claims inserted. */
 import type { RowRule, RowValue } from "../plans/access-rules.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -16,7 +16,7 @@ type Rows = readonly (readonly RowRule[])[] | null;
 export interface ScopedTable {
   /** False: the caller may read none of the endpoints. */
   readonly isReadable: boolean;
-  /** A row must meet all rules of one of the members; null = every row is in. */
+  /** A row must match all rules of at least one member; null = all rows. */
   readonly rows: Rows;
   /** Null: all columns that the endpoints show. */
   readonly fields: TableRights | null;
@@ -27,15 +27,18 @@ export interface ScopedTable {
 export interface RowScopeOptions {
   /** Identities of the entity's own tables and views; its queries are its own, too. */
   readonly own: ReadonlySet<string>;
-  /** Of the entity's own rows. */
+  /** Rules for the entity's own rows. */
   readonly rows: Rows;
-  /** Tables that its statements may name, by identity; one that is in neither is open. */
+  /** Other tables that its statements may use, by identity. Tables in neither list are not restricted. */
   readonly others: ReadonlyMap<string, ScopedTable>;
   readonly claims: Readonly<Record<string, Json>>;
 }
 
-/** A rule with its claim put in; null: the claim is none that could match. */
-type Resolved = { readonly rule: RowRule; readonly value: Json } | null;
+/** A rule with its claim put in; undefined: the claim is none that could match. */
+interface Resolved {
+  readonly rule: RowRule;
+  readonly value: Json | undefined;
+}
 
 const noRow: Condition = { kind: "or", members: [] };
 
@@ -49,7 +52,7 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     const identity = source.kind === "table" ? source.identity : null;
     if (identity === null || (identity !== undefined && own.has(identity)))
       return anyOf(ownRows, source.columns);
-    // A table that nobody looked up in the catalog: nothing is known of its rows.
+    // A table that was not looked up in the catalog: nothing is known about its rows.
     if (identity === undefined) return noRow;
     const other = others.get(identity);
     if (other === undefined) return null;
@@ -60,7 +63,7 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     key: JSON.stringify(ownRows),
     isWhole: false,
     rowsOf(source) {
-      // Sources of tables are made anew for each statement.
+      // Sources of tables are created for each statement.
       const key = source.kind === "table" ? (source.identity ?? source) : source;
       let condition = kept.get(key);
       if (condition === undefined) {
@@ -71,7 +74,7 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     },
     referredRows({ referencedIdentity }) {
       const other = others.get(referencedIdentity);
-      // Where no endpoint narrows the caller, the database alone decides.
+      // Where no endpoint restricts the caller, only the database decides.
       if (!other?.isReadable || other.rows === null || other.table === null) return null;
       const rowsThere = anyOf(resolveAll(other.rows), other.table.columns);
       return rowsThere && { table: other.table, rows: rowsThere };
@@ -88,16 +91,17 @@ function resolved(rule: RowRule, claims: Readonly<Record<string, Json>>): Resolv
   if (rule.value.kind === "fixed") return { rule, value: rule.value.value };
   const value = claimAt(claims, rule.value);
   const isScalar = (one: Json): boolean => one !== null && typeof one !== "object";
-  if (value === undefined) return null;
-  return (Array.isArray(value) ? value.every(isScalar) : isScalar(value)) ? { rule, value } : null;
+  const isUsable =
+    value !== undefined && (Array.isArray(value) ? value.every(isScalar) : isScalar(value));
+  return { rule, value: isUsable ? value : undefined };
 }
 
-/** Undefined where the caller has no such claim. */
+/** Undefined when the caller has no such claim. */
 function claimAt(
   claims: Readonly<Record<string, Json>>,
   { path }: Extract<RowValue, { kind: "claim" }>,
 ): Json | undefined {
-  // Issuers name claims by URL as well, and those have dots.
+  // Some issuers use URLs as names of claims, and URLs contain dots.
   const whole = path.join(".");
   if (Object.hasOwn(claims, whole)) return claims[whole];
   let value: Json | undefined = claims;
@@ -115,15 +119,15 @@ function anyOf(
 ): Condition | null {
   if (alternatives === null) return null;
   const members = alternatives.map((rules) =>
-    allOf(...rules.map((rule) => (rule === null ? noRow : conditionOf(rule, columns)))),
+    allOf(...rules.map((rule) => conditionOf(rule, columns))),
   );
   if (members.includes(null)) return null;
   return members.length === 1 ? members[0]! : { kind: "or", members: members as Condition[] };
 }
 
-function conditionOf({ rule, value }: NonNullable<Resolved>, columns: Columns): Condition {
+function conditionOf({ rule, value }: Resolved, columns: Columns): Condition {
   const column = columns.get(rule.column);
-  if (column === undefined) return noRow;
+  if (column === undefined || value === undefined) return noRow;
   const operator = operatorFor(rule, value);
   const compared = columnTypes[column.type].isText ? asTexts(value) : value;
   const listed = operator.endsWith("IN") && !Array.isArray(compared) ? [compared] : compared;
@@ -134,19 +138,19 @@ function conditionOf({ rule, value }: NonNullable<Resolved>, columns: Columns): 
     );
     return condition === null ? noRow : exactly(condition);
   } catch (error) {
-    // A claim that the column cannot hold is in no row.
+    // A claim that the column cannot store matches no row.
     if (error instanceof AppError) return noRow;
     throw error;
   }
 }
 
-/** A list in a claim means one of its members. */
+/** A list in a claim matches any of its members. */
 function operatorFor({ operator }: RowRule, value: Json): string {
   if (!Array.isArray(value)) return operator;
   return operator === "=" ? "IN" : operator === "!=" || operator === "<>" ? "NOT IN" : operator;
 }
 
-/** Numbers and booleans of a claim, for a column of texts. */
+/** Numbers and booleans of a claim as text, for a text column. */
 const asTexts = (value: Json): Json =>
   Array.isArray(value)
     ? value.map(asTexts)
@@ -154,7 +158,7 @@ const asTexts = (value: Json): Json =>
       ? String(value)
       : value;
 
-/** The same condition, whatever the collation of its columns overlooks. */
+/** The same condition, independent of the collations of its columns. */
 function exactly(condition: Condition): Condition {
   switch (condition.kind) {
     case "and":
@@ -185,10 +189,9 @@ const exactOne = (
   return about.negated ? exact : { kind: "and", members: [loose, exact] };
 };
 
-/** The column of the first rule that the values break for certain; null = none. */
+/** The column of the first rule that the values certainly violate; null = none. */
 function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scalar>): string | null {
   for (const one of rules) {
-    if (one === null) continue;
     const [column, value] = [...values].find(([{ name }]) => name === one.rule.column) ?? [];
     if (column === undefined || value === undefined) continue;
     const columns: Columns = new Map([[column.name, column]]);
@@ -197,7 +200,7 @@ function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scala
   return null;
 }
 
-/** Whether the value may meet a condition on its column; true for what the database alone can tell. */
+/** Whether the value may match a condition on its column; true when only the database can decide. */
 function mayMeet(condition: Condition, value: Scalar): boolean {
   switch (condition.kind) {
     case "and":
@@ -214,6 +217,7 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
       return condition.operator === "=" ? isEqual : condition.operator !== "!=" || !isEqual;
     }
     case "in":
+    case "exact":
       if (value === null) return false;
       return condition.values.map(String).includes(String(value)) !== condition.negated;
     default:
@@ -221,7 +225,7 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
   }
 }
 
-/** Columns that a new row gets by itself: those for which every alternative asks for the same one value. */
+/** Columns that the service fills in a new row: those for which every alternative requires the same single value. */
 function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): ReadonlyMap<string, Json> {
   const [first, ...rest] = (alternatives ?? []).map(valuesIn);
   if (first === undefined) return noFills;
@@ -233,8 +237,8 @@ function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): Readonl
 const valuesIn = (rules: readonly Resolved[]): ReadonlyMap<string, Json> =>
   new Map(
     rules.flatMap((one) =>
-      one !== null &&
       one.rule.operator === "=" &&
+      one.value !== undefined &&
       one.value !== null &&
       typeof one.value !== "object"
         ? [[one.rule.column, one.value] as const]

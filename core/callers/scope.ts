@@ -1,6 +1,6 @@
 /**
- * The rows that a caller may touch. `scoped-session.ts` puts a scope's conditions into every statement; `access.ts` says which scope a caller
- * has.
+ * The rows that a caller may read and write. `scoped-session.ts` adds the scope's conditions to every statement;
+ * `access.ts` determines the scope of a caller.
  */
 import type { Column, ForeignKey, Source, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
@@ -8,23 +8,26 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
 
 export interface Scope {
-  /** Equal for scopes that let the same rows through: a part of the key of answers that are kept. Empty: all rows. */
+  /** Equal for scopes with the same rows; part of the key of cached answers. Empty: all rows. */
   readonly key: string;
-  /** True: nothing is narrowed anywhere. */
+  /** True: nothing is restricted. */
   readonly isWhole: boolean;
-  /** The rows of the source that the caller may touch; null = all of them. The condition names columns of `source.columns`. */
+  /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
-   * The rows that a foreign key may point at, where the caller sees some rows of that table alone: one outside of them counts as not there.
-   * Null = whatever the database lets it point at.
+   * The rows that a foreign key may reference when the caller sees only some rows of that table; a row outside of them
+   * counts as missing. Null = all rows that the database accepts.
    */
   referredRows(key: ForeignKey): { readonly table: Table; readonly rows: Condition } | null;
   /**
-   * The name of a column whose value would put a row outside of the scope, as far as that can be told from these values alone; null = none.
-   * The database has the last word.
+   * The name of a column whose value would put a row outside the scope, as far as these values show; null = none. The
+   * final check is done by the database.
    */
   refusedColumn(values: ReadonlyMap<Column, Scalar>): string | null;
-  /** Columns that a new record gets by itself when its body does not name them, so that it lies within the scope. */
+  /**
+   * Columns that the service fills in a new record when its body does not contain them, so that the record is within
+   * the scope.
+   */
   readonly fills: ReadonlyMap<string, Json>;
 }
 

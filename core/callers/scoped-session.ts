@@ -1,7 +1,7 @@
 /**
- * Puts a caller's scope into every statement before `db` sees it: reads, counts, changes and deletions get its condition, joined tables
- * theirs, and what was written is looked at once more, so that no row leaves the scope. The only place that makes `Narrowed`
- * statements; the ways past it are named in `passages.ts`.
+ * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
+ * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
@@ -31,12 +31,12 @@ import type { Passage } from "./passages.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
 
-/** The session, narrowed to the scope. Where nothing is narrowed it is the session itself: that costs nothing. */
+/** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
   return scope.isWhole ? (session as unknown as Session) : new ScopedSession(session, scope);
 }
 
-/** The same queries without their scope. `passage` says in the list why that is safe. */
+/** The same queries without the scope. `passage` names the entry of the list that says why this is safe. */
 export function past(queries: Pick<Queries, "one">, passage: Passage): UnscopedQueries {
   if (!(queries instanceof ScopedQueries)) return queries as UnscopedQueries;
   return passage === "details" ? queries.ofDetails : queries.unscoped;
@@ -69,7 +69,7 @@ class ScopedQueries implements Queries {
     return this.queries as unknown as UnscopedQueries;
   }
 
-  /** Rows of details go with their header; what they refer to is looked at all the same. */
+  /** Details belong to their header, but the rows that they reference are still checked. */
   get ofDetails(): UnscopedQueries {
     return new DetailQueries(this.queries, { ...this.scope, rowsOf: () => null });
   }
@@ -94,7 +94,7 @@ class ScopedQueries implements Queries {
 
   aggregate(aggregate: Aggregate): Promise<Row[]> {
     if (aggregate.joins.length === 0) return this.queries.aggregate(this.narrow(aggregate));
-    // Before the join: a condition after it would take rows from an outer join, or leave some in.
+    // The condition is applied before the join: after it, an outer join would have too few or too many rows.
     const joins = aggregate.joins.map((join) => ({
       ...join,
       rows: allOf(join.rows, this.scope.rowsOf(join.source)),
@@ -164,17 +164,20 @@ class ScopedQueries implements Queries {
     return narrowTo(this.scope, statement);
   }
 
-  /** The rows of the table that lie in the scope; null = all. */
+  /** The rows of the table that are in the scope; null = all. */
   protected within(table: Table): Condition | null {
     return this.scope.rowsOf(sourceOf(table));
   }
 
-  /** Whether a write to the table is looked at once more, so that it takes a transaction. */
+  /** Whether a write to the table is checked afterwards, which needs a transaction. */
   protected isCheckedAfter(table: Table): boolean {
     return this.within(table) !== null || referencesOf(table, this.scope).length > 0;
   }
 
-  /** Rejects with `foreignKeyMissing`, which undoes the transaction, where a written value points at a row that the caller does not see. */
+  /**
+   * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
+   * caller may not see.
+   */
   private async mustReferToSeen(table: Table, written: Written): Promise<void> {
     for (const { columns, target } of referencesOf(table, this.scope)) {
       const places = columns.map((name) =>
@@ -211,7 +214,7 @@ class ScopedQueries implements Queries {
     return keys.length === 1 || this.areSeenOneByOne(tuples, { keys, seen });
   }
 
-  /** Two values may point at one row, where the database overlooks case: then there are fewer rows than values. */
+  /** Two values may reference one row when the database ignores case. Then there are fewer rows than values. */
   private async areSeenOneByOne(
     tuples: readonly (readonly Scalar[])[],
     { keys, seen }: { keys: readonly Column[]; seen: (where: Condition) => Promise<number> },
@@ -223,7 +226,7 @@ class ScopedQueries implements Queries {
     return true;
   }
 
-  /** Rejects with `forbidden`, which undoes the transaction, unless all rows with these keys lie in the scope. */
+  /** Rejects with `forbidden`, which rolls the transaction back, unless all rows with these keys are in the scope. */
   private async mustLieWithin(
     { table, key, keys }: { table: Table; key: Column; keys: readonly Scalar[] },
     within: Condition,
@@ -236,7 +239,7 @@ class ScopedQueries implements Queries {
         narrowed({ kind: "count", source: sourceOf(table), where }),
       );
       if (inside !== new Set(values.map(String)).size)
-        throw new AppError("forbidden", "The record would lie outside of what you may access");
+        throw new AppError("forbidden", "The record would be outside the rows that you may access");
     }
   }
 }
@@ -305,7 +308,7 @@ class ScopedSession extends ScopedQueries implements Session {
     );
   }
 
-  // A write that is looked at once more is two statements.
+  // A write with a check afterwards is two statements.
   override insert(insert: Insert): Promise<Row[]> {
     if (!this.isCheckedAfter(insert.table)) return super.insert(insert);
     return this.tx((tx) => tx.insert(insert));
@@ -333,7 +336,7 @@ function assigned(set: readonly Assignment[]): Written {
   return { columns: given.map(columnOf), rows: [given.map(({ value }) => value)] };
 }
 
-/** Rows that a foreign key of the caller may point at, and the columns that it names there. */
+/** The rows that a foreign key may reference for this caller, and the referenced columns. */
 interface ReferredRows {
   readonly table: Table;
   readonly keys: readonly Column[];
@@ -345,7 +348,7 @@ interface Reference {
   readonly target: ReferredRows;
 }
 
-/** The foreign keys of the table that may not point at every row. */
+/** The foreign keys of the table that may not reference every row. */
 function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
   if (foreignKeys.length === 0) return none;
   return foreignKeys.flatMap((key) => {
@@ -366,7 +369,7 @@ const distinct = (tuples: readonly (readonly Scalar[])[]): readonly (readonly Sc
 
 const columnOf = ({ column }: Assignment): Column => column;
 
-/** Whether a change of these columns can take a row out of the scope. */
+/** Whether a change of these columns can move a row out of the scope. */
 const mayMove = (columns: readonly Column[], within: Condition): boolean =>
   "members" in within
     ? within.members.some((member) => mayMove(columns, member))

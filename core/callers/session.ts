@@ -1,6 +1,6 @@
 /**
- * Statements against one database, as actions and jobs send them: whatever they ask, only rows of the caller's scope are seen and changed.
- * `scoped-session.ts` makes these sessions over those of `db`.
+ * The database interface of actions and jobs: every statement reads and changes only rows in the caller's scope.
+ * `scoped-session.ts` implements it over the sessions of `db`.
  */
 import type { Table } from "../values/column.ts";
 import type { LedgerName, Row } from "../plans/ports.ts";
@@ -18,16 +18,16 @@ import type {
 } from "../query/statement.ts";
 
 /**
- * Each call outside a transaction is atomic in itself.
- * Errors are AppErrors: duplicateEntry, foreignKeyMissing, foreignKeyInUse, validationFailed (with the column where the engine tells),
- * forbidden (a written row would lie outside the scope), unavailable (out of reach, overdue, or deadlocked after three retries), internal.
+ * Each call outside a transaction is atomic in itself. Errors are AppErrors: duplicateEntry, foreignKeyMissing,
+ * foreignKeyInUse, validationFailed (with the column if the engine reports it), forbidden (a written row would be
+ * outside the scope), unavailable (unreachable, past the deadline, or deadlocked after three retries), internal.
  */
 export interface ReadQueries {
   all(select: Select): Promise<Row[]>;
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;
-  /** How many rows the planner expects, a whole number; null where the engine has no figure for this count. */
+  /** The number of rows that the planner expects; null when the engine has no estimate for this count. */
   estimate(count: Count): Promise<number | null>;
   /** A row per group, its members in the order of the outputs. */
   aggregate(aggregate: Aggregate): Promise<Row[]>;
@@ -36,23 +36,28 @@ export interface ReadQueries {
 export interface Queries extends ReadQueries {
   /** The stored rows, in the order of `rows`. */
   insert(insert: Insert): Promise<Row[]>;
-  /** The row after the change; null when no row has the key, or the guard does not hold. */
+  /** The row after the change; null when no row has the key, or the guard is false for it. */
   updateOne(update: UpdateOne): Promise<Row | null>;
   /** Rejects (validationFailed, on the column) when a row divides by zero or its result does not fit. */
   calculate(statement: Calculate): Promise<void>;
-  /** How many of the rows were there to be changed. Any number of rows, in statements that the engine takes. */
+  /**
+   * The number of rows that existed and were changed. Any number of rows; they are split into statements that the
+   * engine accepts.
+   */
   updateMany(update: UpdateMany): Promise<number>;
   /** The deleted rows as they were. */
   delete(statement: Delete): Promise<Row[]>;
 }
 
-/** Statements that pass the scope by name, as `passages.ts` lists them; `past` in `scoped-session.ts` gives it. */
+/**
+ * Statements that bypass the scope, as listed in `passages.ts`; `past` in `scoped-session.ts` returns this interface.
+ */
 export interface UnscopedQueries extends Queries {
-  /** The rows of a configured query, in its own order. */
+  /** The rows of a configured query, in the order of the query. */
   ask(ask: Ask): Promise<Row[]>;
   /**
-   * The rows of the operator's own SQL, in the types that the driver tells of them. Whatever the database refuses in it is
-   * `internal`: no client could have done better.
+   * The rows of SQL written by the operator, in the types that the driver reports. Errors in it are `internal`, because
+   * the client cannot correct them.
    */
   native(statement: Native): Promise<Row[]>;
 }
@@ -60,28 +65,32 @@ export interface UnscopedQueries extends Queries {
 /** Statements of one transaction. */
 export interface Transaction extends Queries {
   /**
-   * A part of the transaction that can be undone alone: when `work` rejects, what its statements did is taken back, and the transaction
-   * may go on. After a statement that the database refused it cannot. Parts come one after the other.
+   * A part of the transaction that can be rolled back alone (savepoint): when `work` rejects, its statements are rolled
+   * back and the transaction may continue, unless the database refused one of the statements. Parts run one after the
+   * other.
    */
   part<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What actions that only read get. */
+/** The session of actions that only read. */
 export interface ReadSession extends ReadQueries {
   /** Runs `work`: all of its reads see the database as it was at one moment. */
   snapshot<T>(work: (queries: ReadQueries) => Promise<T>): Promise<T>;
-  /** One of the service's own tables. Made when it is not there; rejects with `unavailable` when it cannot be. */
+  /**
+   * One of the service's own tables, created if it does not exist. Rejects with `unavailable` when it cannot be
+   * created.
+   */
   ledger(name: LedgerName): Promise<Table>;
 }
 
 /** Statements for one request or job, which all end (well or with `unavailable`) by its deadline. */
 export interface Session extends Queries, ReadSession {
-  /** The tables that a write was sent to, whatever became of it; `unknown` stands for any. */
+  /** The tables that a write was sent to, whether or not it succeeded; `unknown` stands for any table. */
   readonly written: ReadonlySet<Table | "unknown">;
   /**
-   * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
-   * The whole of `work` runs again (three times at most) after a deadlock or a serialization failure,
-   * so it must have no effect outside the database. `alone`: nobody else writes to that table until it ends.
+   * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects. The whole
+   * of `work` runs again (three times at most) after a deadlock or a serialization failure, so it must have no effect
+   * outside the database. `alone`: no other session writes to that table until the transaction ends.
    */
   tx<T>(work: (tx: Transaction) => Promise<T>, options?: { alone?: Table | undefined }): Promise<T>;
   /** Rows in batches, without holding more than a few of them; ends the query when the consumer stops. */

@@ -1,11 +1,14 @@
-/** Which errors any action can give, and which come with the headers that an action respects. `action.ts` adds an action's own. */
+/**
+ * The errors that every action can answer, and those that come with the request headers it supports. `action.ts` adds
+ * the action's own errors.
+ */
 import type { ErrorKind } from "../values/errors.ts";
 import type { EventName } from "../plans/hook.ts";
 
 /** Headers of a request that change what an action does. */
 export type RequestHeader = "X-Request-Mode" | "If-Match" | "X-Lock-Token" | "Idempotency-Key";
 
-/** What the edge and the way to an action refuse: who calls, what for, in which form, and when something is out of reach. */
+/** Errors that can occur before an action runs: authentication, routing, request format, and unreachable services. */
 export const errorsOfEveryAction: readonly ErrorKind[] = [
   "invalidPayload",
   "forbidden",

@@ -1,6 +1,6 @@
 /**
- * What an action is. `core/actions/<name>.ts` each hold one, `core/actions.ts` lists them, and `core/bind.ts` binds them to
- * entities, so that a request finds a function that is ready to run.
+ * The definition of an action. Each `core/actions/<name>.ts` contains one, `core/actions.ts` lists them, and
+ * `core/bind.ts` binds them to entities, so that a request finds a function that is ready to run.
  */
 import type { ProjectCache } from "../cache/cache.ts";
 import type { Caller } from "../plans/caller.ts";
@@ -21,9 +21,9 @@ export type Method = "GET" | "POST";
 
 /** One request, as an action sees it. */
 export interface Call {
-  /** Who asks. What the caller may see has narrowed everything else in the call already. */
+  /** The caller. Everything else in the call is already restricted to what the caller may access. */
   readonly caller: Caller;
-  /** Whose share of locks and waiting jobs it takes, as `shareOf` names it. */
+  /** Whose limit of locks and waiting jobs the request counts toward; see `shareOf`. */
   readonly share: string;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
@@ -36,21 +36,21 @@ export interface Call {
   readonly options: Record<string, unknown>;
   /** The header If-Match. */
   readonly ifMatch: string | null;
-  /** Goes out as X-Request-Id. */
+  /** Sent as X-Request-Id. */
   readonly requestId: string;
-  /** How many hooks of this service led to this request; 0 = none. */
+  /** How many nested hook calls of this service led to this request; 0 = none. */
   readonly hookDepth: number;
   /** The file of a multipart body; null where the action takes none. */
   readonly upload: Upload | null;
-  /** Rows within the caller's scope. What writes gets its own in `Write.run`. */
+  /** Reads rows within the caller's scope. Writing actions get their own session in `Write.run`. */
   readonly session: ReadSession;
-  /** Columns that a new record of the caller gets by itself, unless the body names them. */
+  /** Columns that the service fills in new records of the caller, unless the body contains them. */
   readonly fills: ReadonlyMap<string, Json>;
-  /** The caller may look at, fetch and end the jobs of others, too. */
+  /** The caller may also see, download and cancel the jobs of others. */
   readonly reachesAllJobs: boolean;
-  /** When the session ends, on the clock of `performance.now()`. */
+  /** When the session ends (clock of `performance.now()`). */
   readonly deadlineAtMs: number;
-  /** Answers that were kept for callers of the same scope. */
+  /** Cached answers for callers of the same scope. */
   readonly cache: ProjectCache;
   /** Locks on records within the caller's scope. */
   readonly locks: RequestLocks;
@@ -63,9 +63,11 @@ export interface Call {
 
 /** The one file of a request, while it arrives. */
 export interface Upload {
-  /** As the client calls it: good for its ending alone. */
+  /** The client's name of the file; only its extension is used. */
   readonly name: string;
-  /** To be read once. Rejects with `invalidPayload` when the body is cut short, or holds anything else beside the file. */
+  /**
+   * Can be read once. Rejects with `invalidPayload` when the body is incomplete or contains anything besides the file.
+   */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
@@ -74,7 +76,7 @@ export interface Answer {
   readonly status: 200 | 201;
   /** Members of the envelope in the order in which they are shown. */
   readonly body: Record<string, unknown>;
-  /** JSON text of an object whose members follow those of the body. It goes out as it is, without being parsed. */
+  /** JSON text of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
   readonly rest?: string;
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean;
@@ -83,16 +85,19 @@ export interface Answer {
   readonly answeredAt?: string;
   /** True: an earlier request with the same Idempotency-Key got this answer. */
   readonly isReplayed?: boolean;
-  /** Calls to make once everybody can see what the action wrote. */
+  /** Hook calls to make after the commit. */
   readonly later?: readonly HookCall[];
-  /** The answer is this file, and no JSON at all. */
+  /** The answer is this file instead of JSON. */
   readonly file?: AnsweredFile;
-  /** The key of the record in `data`, as `keyAsJson` gives it: a repeat of the request shows the record only to who may see it then. */
+  /**
+   * The key of the record in `data`, in the form of `keyAsJson`. A replay of the answer shows the record only if the
+   * caller may see it at that time.
+   */
   readonly subject?: Json;
 }
 
 export interface AnsweredFile {
-  /** What it is called where it is saved. */
+  /** The file name for the download. */
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
@@ -100,25 +105,25 @@ export interface AnsweredFile {
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
-/** What an action does to rows: the driver in `bind.ts` opens the transaction that follows from it. */
+/** What an action does to rows. `bind.ts` opens the transaction that the mode requires. */
 export type Mode = "reads" | "writes" | "starts a job";
 
-/** The work of an action that writes: everything that it does in the database is one transaction. */
+/** The work of a writing action. It runs in one transaction. */
 export interface Write {
-  /** True: `run` sends one statement, which is atomic without a transaction around it. */
+  /** True: `run` sends a single statement, which needs no transaction. */
   readonly isOneStatement: boolean;
-  /** Runs again after a deadlock, so it has no effect outside of the database. */
+  /** Runs again after a deadlock, so it must have no effect outside the database. */
   run(queries: Queries): Promise<Answer>;
-  /** What to do in another transaction after this failure; null: the failure stands. */
+  /** Work to do in a new transaction after this failure; null: the request fails. */
   instead?(failure: unknown): Write | null;
 }
 
 /** Names under `action` of an endpoint's file that stand for several actions. */
 export type ActionGroup = "workflow" | "export" | "import" | "lock";
 
-/** What an action needs of the endpoint's file, of its table, or of the installation. */
+/** What an action requires of the endpoint's file, its table, or the installation. */
 export type Requirement =
-  /** A table to write to, and the key that names one of its records. */
+  /** A table to write to, with a key that identifies one record. */
   | "key"
   /** A table to write to; without a key, a database that answers what it stored. */
   | "table"
@@ -136,16 +141,16 @@ export type Requirement =
   | "masterDetail"
   /** A column that holds the record's status. */
   | "status"
-  /** Storage that can undo a half-done change. */
+  /** Storage with transactions. */
   | "transactions"
-  /** Columns that can hold what the service fills in: who changed the record, and when. */
+  /** Columns in which the service records who changed the record, and when. */
   | "auditColumns"
   /** A queue, and a place for files. */
   | "jobs"
   /** A store of locks. */
   | "locks";
 
-/** Whom a schema is made for. */
+/** The entity view and options for which a schema is created. */
 export interface About {
   /** As the caller sees it. */
   readonly entity: Entity;
@@ -157,45 +162,45 @@ export type AnswerForm =
   | { readonly status: 200 | 201; readonly schema: JsonSchema }
   | { readonly status: 200; readonly mediaTypes: readonly string[] };
 
-/** What every action says of itself. Whatever lists or describes actions follows from this, and says nothing of it again. */
+/** What every action declares. Lists and descriptions of actions are derived from it. */
 interface Described<Needs> {
   /** As in the URL. */
   readonly name: string;
-  /** What it does, in one sentence. */
+  /** Summary in one sentence. */
   readonly summary: string;
   readonly methods: readonly Method[];
-  /** The group that stands for it, too. */
+  /** The group that includes it. */
   readonly group?: ActionGroup;
-  /** Of another action: switched on with that one, unless the configuration says no. */
+  /** Name of another action with which this one is switched on, unless the configuration switches it off. */
   readonly follows?: string;
   readonly requires: readonly Requirement[];
   /** Headers that change what it does. */
   readonly headers?: readonly RequestHeader[];
-  /** Those whose handlers run in its transaction. Absent: none. */
+  /** Events whose handlers run in its transaction. Absent: none. */
   readonly events?: readonly EventName[];
-  /** What it refuses a request with, besides `errorsOfEveryAction` and what its headers and handlers bring. */
+  /** Its own errors, in addition to `errorsOfEveryAction` and those of its headers and handlers. */
   readonly errors: readonly ErrorKind[];
   /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
   readonly showsColumns?: boolean;
-  /** True: a body `{data, options}` is taken apart. */
+  /** True: a body `{data, options}` is unwrapped. */
   readonly takesOptions: boolean;
-  /** True: no body, or `{}`, asks for all the defaults; otherwise it is refused. */
+  /** True: no body, or `{}`, means all defaults; false: it is refused. */
   readonly takesEmptyBody: boolean;
-  /** True: a body in form encoding with bracketed names is taken too; absent: JSON alone. */
+  /** True: a form-encoded body with bracketed names is accepted too; absent: only JSON. */
   readonly takesForm?: boolean;
   /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
   readonly takesUpload?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
   readonly isProjectWide?: boolean;
-  /** What an error of this action shows beside the envelope's own members; `body` is undefined where it could not be read. */
+  /** Further members of an error answer of this action; `body` is undefined when it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
-  /** True: errors go out with status 200 and a text in `error`, for a client that shows nothing else. Absent: never. */
+  /** True: errors are sent with status 200 and a text in `error`, for clients that show only that. Absent: never. */
   showsErrorsInline?(needs: Needs): boolean;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
   /**
-   * What a request may hold: the body, unwrapped, of a POST, and the parameters of a GET, whose values come as texts. Everything that it
-   * takes is accepted, unless it contradicts what is stored. Made when somebody asks.
+   * The schema of a request: the unwrapped body of a POST, or the parameters of a GET, whose values are strings. A
+   * request that matches it is accepted unless it contradicts stored data. Created on demand.
    */
   input(needs: Needs, about: About): JsonSchema;
   answer(needs: Needs, about: About): AnswerForm;
@@ -207,7 +212,7 @@ export interface ReadingDefinition<Needs> extends Described<Needs> {
   run(call: Call, needs: Needs): Promise<Answer>;
 }
 
-/** Hands work over to a job, or tells what became of one. */
+/** Starts a job, or reports on one. */
 export interface JobDefinition<Needs> extends Described<Needs> {
   readonly mode: "starts a job";
   run(call: Call, needs: Needs): Promise<Answer>;
@@ -216,7 +221,10 @@ export interface JobDefinition<Needs> extends Described<Needs> {
 /** Changes rows. */
 export interface WritingDefinition<Needs> extends Described<Needs> {
   readonly mode: "writes";
-  /** Checks the request and takes its locks, before anything is written; gives the work that then runs in a transaction. */
+  /**
+   * Checks the request and takes its locks before anything is written. Returns the work that then runs in a
+   * transaction.
+   */
   begin(call: Call, needs: Needs): Write | Promise<Write>;
 }
 
@@ -225,7 +233,7 @@ export type ActionDefinition<Needs> =
   | JobDefinition<Needs>
   | WritingDefinition<Needs>;
 
-/** An action whose `Needs` are its own matter. */
+/** An action with its type parameter `Needs` hidden. */
 export interface Action {
   readonly name: string;
   readonly summary: string;
@@ -236,25 +244,25 @@ export interface Action {
   readonly requires: ReadonlySet<Requirement>;
   readonly headers: ReadonlySet<RequestHeader>;
   readonly events: readonly EventName[];
-  /** All of them, those of every action included. */
+  /** All errors of the action, including those of every action. */
   readonly errors: ReadonlySet<ErrorKind>;
   readonly showsColumns: boolean;
   readonly takesOptions: boolean;
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
   readonly isProjectWide: boolean;
-  /** What a request to this entity may hold; null where the entity lacks what the action needs. */
+  /** The schema of a request to this entity; null when the entity lacks what the action needs. */
   input(about: About): JsonSchema | null;
-  /** The same of a successful answer. */
+  /** The schema of a successful answer. */
   answer(about: About): AnswerForm | null;
   besideErrors(body: unknown): Record<string, unknown>;
-  /** Whether errors of this entity go out with status 200. */
+  /** Whether errors of this entity are sent with status 200. */
   showsErrorsInline(entity: Entity): boolean;
   /** The function that answers for this entity, or null when the entity lacks what the action needs. */
   bind(entity: Entity): Bound | null;
 }
 
-/** An action with the parts of one entity. */
+/** An action bound to one entity. */
 export type Bound = Payload & (BoundWork | BoundWrite);
 
 interface Payload {
@@ -326,7 +334,10 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
   };
 }
 
-/** Refuses unknown members where the project says so. What is known is made of the schema at the first request of each method. */
+/**
+ * Refuses unknown members if the project is configured so. The known members are derived from the schema at the first
+ * request of each method.
+ */
 function refusal(
   { settings }: Entity,
   schemaFor: (method: Method) => JsonSchema,
@@ -340,7 +351,7 @@ function refusal(
   };
 }
 
-/** `{data: {...}, options: {...}}` and nothing else is the wrapped form; all else is a plain body. */
+/** Only `{data: {...}, options: {...}}` is the wrapped form; anything else is a plain body. */
 function unwrap(body: unknown): { body: unknown; options: Record<string, unknown> } {
   if (
     isObject(body) &&

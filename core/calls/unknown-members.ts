@@ -1,14 +1,17 @@
 /**
  * Strict requests: finds members of a request that its schema does not know. Only objects that the schema closes
- * (`additionalProperties: false`) are looked at; whether values are right is left to the parsers. A schema is prepared once, and then
- * asked for each request.
+ * (`additionalProperties: false`) are checked; values are checked by the parsers. A schema is prepared once and then
+ * used for each request.
  */
 import { closest } from "../values/closest.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 
-/** Rejects with Invalid payload what holds unknown members, and names them. `place`: what the message says that they stand in. */
+/**
+ * Rejects a request with unknown members (Invalid payload) and names them. `place`: the part of the request, for the
+ * message.
+ */
 export type RefuseUnknown = (request: unknown, place: "payload" | "query") => void;
 
 /** `schema`: of the whole request. */
@@ -23,7 +26,7 @@ export function refusingUnknown(schema: JsonSchema): RefuseUnknown {
   };
 }
 
-/** Unknown members that one message names, and characters of a path that it shows. */
+/** Limits of one message: named members, and characters of each path. */
 const namedMax = 10;
 const pathLengthMax = 200;
 
@@ -39,21 +42,21 @@ function described({ path, near }: UnknownMember): string {
   return near === null ? name : `${name}, did you mean ${JSON.stringify(near)}?`;
 }
 
-/** What may stand in one place of a request. */
+/** What one place of a request may contain. */
 interface Known {
-  /** Objects of several forms, told apart by the names of their members. Empty: nothing is known of objects here. */
+  /** Alternative forms of an object, distinguished by their members. Empty: nothing is known about objects here. */
   readonly objects: readonly KnownObject[];
-  /** Null: nothing is known of the items of an array. */
+  /** Null: nothing is known about the items of an array. */
   readonly items: Known | null;
 }
 
 interface KnownObject {
-  /** Null: anything may stand there. */
+  /** Null: any member is allowed. */
   readonly members: ReadonlyMap<string, Known | null>;
   readonly isClosed: boolean;
 }
 
-/** What schemas say of a place that any of them may describe; null where anything may stand there. */
+/** What several alternative schemas say about one place; null when anything is allowed there. */
 function knownIn(schemas: readonly JsonSchema[]): Known | null {
   const described = schemas.flatMap(alternativesOf);
   if (described.some(isFree)) return null;
@@ -67,7 +70,7 @@ function knownIn(schemas: readonly JsonSchema[]): Known | null {
   };
 }
 
-/** A schema that only chooses between others stands for these. */
+/** The alternatives of a schema that only chooses between others. */
 const alternativesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   schema.anyOf !== undefined && schema.properties === undefined
     ? schema.anyOf.flatMap(alternativesOf)
@@ -103,7 +106,7 @@ function* unknownIn(value: unknown, known: Known, path: string): Generator<Unkno
   }
 }
 
-/** Of several forms the one that knows most of the object's members. */
+/** Of several forms, the one that knows most of the object's members. */
 function formOf(
   value: Record<string, unknown>,
   objects: readonly KnownObject[],

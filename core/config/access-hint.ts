@@ -1,4 +1,4 @@
-/** The slip that `access` invites: actions as the keys, and roles in the lists. */
+/** Detects a common mistake in `access`: actions as the keys and roles in the lists. */
 import { isObject } from "../values/json.ts";
 
 /**

@@ -1,6 +1,6 @@
 /**
- * `access`, `rowScope` and the lists per role of an endpoint's file -> its access rules. A role that is misspelled, or a column that one of
- * the sources lacks, would open what was meant to be closed, so each is a fault.
+ * `access`, `rowScope` and the lists per role of an endpoint's file -> its access rules. A misspelled role, or a column
+ * that one of the sources lacks, would allow what should be forbidden, so each is a fault.
  */
 import { actionNames, switchedOn } from "../actions.ts";
 import { closest } from "../values/closest.ts";
@@ -19,14 +19,14 @@ export interface NamedColumns {
   readonly label: string;
 }
 
-/** What the rules are held against. */
+/** What the rules are checked against. */
 export interface AccessSources {
   readonly table: Table | null;
-  /** All that requests read or write: a condition on rows must be possible in each. */
+  /** All sources that requests read or write. A condition on rows must be possible in each. */
   readonly sources: readonly NamedColumns[];
 }
 
-/** Null where the project has no `auth`; rules would then have no effect, so they are faults. */
+/** Null when the project has no `auth`. Rules would then have no effect, so they are faults. */
 export function accessOf(survey: Survey, { table, sources }: AccessSources): AccessRules | null {
   const { payload, hasAuth } = survey;
   if (!hasAuth) {
@@ -67,13 +67,13 @@ export function accessOf(survey: Survey, { table, sources }: AccessSources): Acc
 function refuseWithoutAuth(survey: Survey): void {
   const { access, rowScope, hiddenFields, readOnlyFields } = survey.payload;
   const expected =
-    'an "auth" in project.json that says who the callers are: without it everybody may do everything';
+    '"auth" in project.json, which identifies the callers (without it every caller may do everything)';
   for (const [name, value] of Object.entries({ access, rowScope })) {
     if (value !== undefined && Object.keys(value).length > 0) survey.fault([name], { expected });
   }
   for (const [name, value] of Object.entries({ hiddenFields, readOnlyFields })) {
     if (!Array.isArray(value))
-      survey.fault([name], { expected: `a list for everybody, or ${expected}` });
+      survey.fault([name], { expected: `one list for all callers, or ${expected}` });
   }
 }
 
@@ -87,14 +87,14 @@ function allowedActions(
   const known = [...actionNames, ...actionAliases.keys()];
   return new Set(
     list.flatMap((name, at) => {
-      // export is an action and a group: who may start an export may have it, too.
+      // export is an action and a group: a role that may start an export may also download it.
       const meant = actionAliases.get(name) ?? (actionNames.includes(name) ? [name] : null);
       if (meant)
         return [...meant, ...switchedOn(Object.fromEntries(meant.map((one) => [one, true])))];
       const near = closest(name, known);
       survey.fault(["access", role, at], {
         found: JSON.stringify(name),
-        expected: "the name of an action, or import, export, lock or workflow",
+        expected: "the name of an action, or one of the groups import, export, lock and workflow",
         hint: near === null ? undefined : `did you mean ${JSON.stringify(near)}?`,
       });
       return [];
@@ -132,7 +132,7 @@ function rowValue(survey: Survey, path: Path, value: Json): RowValue | null {
   if (typeof value !== "string" || !value.includes("{{")) return { kind: "fixed", value };
   const [, claim] = claimForm.exec(value) ?? [];
   if (claim !== undefined) return { kind: "claim", path: claim.split(".") };
-  survey.fault(path, { expected: 'a claim as the whole value: "{{claims.tenant}}"' });
+  survey.fault(path, { expected: 'a claim as the whole value, such as "{{claims.tenant}}"' });
   return null;
 }
 
@@ -144,19 +144,19 @@ function fits(
   if (survey.column(rule.column, source.columns, path, source.label) === null) return false;
   const { column: key, operator, value } = rule;
   const isList = operator.endsWith("IN") || operator.endsWith("BETWEEN");
-  // What a claim will hold is not known yet; a null shows at least that the operator is one.
+  // The value of a claim is not known yet; checking with null at least shows that the operator exists.
   if (value.kind === "claim" && operator.endsWith("BETWEEN")) {
-    survey.fault(path, { expected: "two values for BETWEEN: a claim cannot stand for both" });
+    survey.fault(path, { expected: "two fixed values, because BETWEEN cannot take a claim" });
     return false;
   }
-  const tried = value.kind === "fixed" ? value.value : isList ? [] : "";
+  const sample = value.kind === "fixed" ? value.value : isList ? [] : "";
   try {
-    parseWhere({ conditions: [{ key, operator, value: tried }] }, source.columns);
+    parseWhere({ conditions: [{ key, operator, value: sample }] }, source.columns);
     return true;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (value.kind === "claim" && error.kind === "invalidParameter") return true;
-    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    survey.fault(path, { expected: `a valid condition (${error.message})` });
     return false;
   }
 }
@@ -177,7 +177,7 @@ function columnLists(
   );
 }
 
-/** A role with rows or columns of its own and without an action: more likely a slip of the pen than meant. */
+/** A role that has rules for rows or columns but no action is probably misspelled. */
 function noticeUnusedRoles(survey: Survey, { actions, rows, hidden, readOnly }: AccessRules): void {
   for (const [property, roles] of Object.entries({
     rowScope: rows,
@@ -191,7 +191,7 @@ function noticeUnusedRoles(survey: Survey, { actions, rows, hidden, readOnly }: 
         [...actions.keys()].filter((name) => name !== everyRole),
       );
       survey.notice(
-        `${property} names the role "${role}", which "access" does not; it has no effect` +
+        `${property} names the role "${role}", which is not in "access"; the entry has no effect` +
           (near === null ? "" : `. Did you mean "${near}"?`),
       );
     }

@@ -1,6 +1,6 @@
 /**
- * What aggregate may read: the entity's own columns, the joins that its file declares, and the tables of the project's other
- * entities. The last are known only when all endpoints are compiled, so `compile.ts` calls this in two steps.
+ * What aggregate may read: the entity's own columns, the joins that its file declares, and the tables of the project's
+ * other entities. Those are known only after all endpoints are compiled, so this works in two steps.
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../values/column.ts";
@@ -36,7 +36,7 @@ export async function aggregateOf(
     if (!canJoin(left, right)) {
       survey.fault([...path, "targetField"], {
         found: `a ${right.type} column`,
-        expected: `a column of the type of ${left.name}, ${left.type}`,
+        expected: `a ${left.type} column, like ${left.name}`,
       });
     }
     const type = config.joinType.toLowerCase() as "left" | "inner" | "right";
@@ -74,6 +74,6 @@ export function withTables(
   return { ...entity, aggregate: { ...entity.aggregate, tables } };
 }
 
-/** Statements tell a joined column from an equal one of the source by its identity. */
+/** Statements distinguish a joined column from an equal column of the source by object identity. */
 const copied = (columns: Columns): Columns =>
   new Map([...columns].map(([name, column]): [string, Column] => [name, { ...column }]));

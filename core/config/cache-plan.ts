@@ -1,15 +1,15 @@
 /**
- * On which tables an endpoint's lists depend, so that the cache knows which writes make them old: the table itself, or
- * whatever there is under a view or query, unless `cacheDependsOn` says it.
+ * The tables on which an endpoint's lists depend, so that the cache knows which writes invalidate them: the table
+ * itself, or any table for a view or query unless `cacheDependsOn` names its tables.
  */
 import { dependenciesOf } from "../cache/cache.ts";
 import type { Table } from "../values/column.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Dependencies {
-  /** Of what is read from the table itself. */
+  /** Dependencies of reads from the table itself. */
   readonly ofTable: readonly string[];
-  /** Of what is read through a view or query. */
+  /** Dependencies of reads through a view or query. */
   readonly ofQuery: readonly string[];
 }
 

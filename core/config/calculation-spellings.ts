@@ -1,4 +1,7 @@
-/** Second spellings of `calculation`: `autoCalculateFields` and `headerCalculations`, wherever they stand. */
+/**
+ * Alternative spellings of `calculation`: `autoCalculateFields` and `headerCalculations`, in every place where they may
+ * occur.
+ */
 import { type Draft, isMembers, type Members } from "./draft.ts";
 import type { Path } from "./faults.ts";
 
@@ -13,7 +16,7 @@ export function carryCalculations(draft: Draft): void {
   carryFormulas(draft, root, [...placesOf(master, ["masterDetail"]), [root, []]]);
 }
 
-/** Where the formulas of details may stand. */
+/** The places where formulas of details may occur. */
 const placesOf = (master: Members, base: Path): (readonly [Members, Path])[] => [
   [isMembers(master["detailConfig"]) ? master["detailConfig"] : {}, [...base, "detailConfig"]],
   [master, base],
@@ -57,9 +60,9 @@ function carryFormulas(
 
 interface Spelling {
   readonly name: string;
-  /** Of `calculation`. */
+  /** The part of `calculation`. */
   readonly part: string;
-  /** The formula in the first spelling; null where there is none. */
+  /** The formula in the main spelling; null when there is none. */
   formulaOf(entry: unknown): string | null;
   readonly expected: string;
 }
@@ -68,7 +71,7 @@ const autoCalculateFields: Spelling = {
   name: "autoCalculateFields",
   part: "detail",
   formulaOf: writtenFormula,
-  expected: "a formula that calculation.detail can hold, written there",
+  expected: "the formula in calculation.detail, in the syntax of that setting",
 };
 
 const headerCalculations: Spelling = {
@@ -80,7 +83,7 @@ const headerCalculations: Spelling = {
     return text === null ? null : headerFormula(text);
   },
   expected:
-    '{"type": "count", "source": "items.length"}, {"type": "sum", "source": "items.<column>"}, or a formula that calculation.header can hold, written there',
+    '{"type": "count", "source": "items.length"}, {"type": "sum", "source": "items.<column>"}, or the formula in calculation.header, in the syntax of that setting',
 };
 
 function writtenFormula(entry: unknown): string | null {

@@ -1,6 +1,6 @@
 /**
- * Holds a normalised value against a Zod schema and says in plain words what does not fit, with "did you mean" for
- * properties and choices.
+ * Checks a normalised value against a Zod schema and describes what does not match, with "did you mean" for properties
+ * and choices.
  */
 import type { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
@@ -9,7 +9,7 @@ import type { Fault, Path } from "./faults.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** The value with its defaults, or everything that is wrong with it. */
+/** The value with its defaults, or all its faults. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   document: Document,
@@ -33,17 +33,18 @@ export function checkShape<Schema extends z.ZodType>(
 
   function unknownProperty(path: Path, key: string): Fault {
     const known = propertiesAt(schema, path);
-    return faultAt(document, [...path, key], {
+    const fault = faultAt(document, [...path, key], {
       found: "an unknown property",
       expected:
         known.length > 12
-          ? "a property of the list in the JSON Schema"
+          ? "a property that the JSON Schema of the file lists"
           : `one of ${known.join(", ")}`,
       hint: didYouMean(key, known),
     });
+    return { ...fault, unknownProperty: key };
   }
 
-  /** The branch that the author had in mind is the one whose kind fits; without one, all kinds are named. */
+  /** The author probably meant the branch whose kind of value matches. Without one, all kinds are named. */
   function explainUnion(branches: readonly Issue[][], path: Path): Fault[] {
     const ofKind = branches.filter(
       (issues) => !issues.some((issue) => issue.path.length === 0 && isOfKind(issue)),
@@ -64,7 +65,7 @@ const kindsOf = (issue: Issue): string[] =>
     : [expectation(issue)];
 
 const kinds: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
@@ -84,7 +85,7 @@ function expectation(issue: Issue): string {
         ? choicesOf(issue)[0]!
         : `one of ${choicesOf(issue).join(", ")}`;
     case "too_small":
-      if (issue.origin === "string") return "a text that is not empty";
+      if (issue.origin === "string") return "a string that is not empty";
       return issue.origin === "array" ? "a list that is not empty" : `at least ${issue.minimum}`;
     case "too_big":
       return `at most ${issue.maximum}`;
@@ -93,7 +94,7 @@ function expectation(issue: Issue): string {
   }
 }
 
-/** The values that would have been right; for a list of forms, those of the property that chooses among them. */
+/** The allowed values; for alternative forms of an object, those of the property that chooses the form. */
 function choicesOf(issue: Issue): string[] {
   if (issue.code === "invalid_value") return issue.values.map(String);
   return issue.code === "invalid_union" && "options" in issue
@@ -101,7 +102,7 @@ function choicesOf(issue: Issue): string[] {
     : [];
 }
 
-/** The names that a strict object at this path knows; a schema without one there has none. */
+/** The property names of the strict object at this path; empty when there is none. */
 function propertiesAt(schema: unknown, path: Path): string[] {
   const def = (schema as z.core.$ZodType)._zod.def as unknown as Record<string, unknown> & {
     type: string;

@@ -1,7 +1,7 @@
 /**
- * The one place that knows second spellings: other forms of the same setting, and the resource definition files of
- * RESTForge. Each step below turns one of them into the first spelling (`schema.ts`) and notes where the author wrote
- * it, so that faults point there. What has no counterpart is named with what to write instead.
+ * The one place that knows alternative spellings: other forms of the same setting, and the resource definition files of
+ * RESTForge. Each step below turns one of them into the main spelling (`schema.ts`) and records where the author wrote
+ * it, so that faults point there. Settings without a counterpart are faults that say what to write instead.
  */
 import { actionGroups, actionNames, actions } from "../actions.ts";
 import { accessHint } from "./access-hint.ts";
@@ -12,7 +12,7 @@ import { formatPath, type Fault, type Path } from "./faults.ts";
 import { refuseForeign } from "./foreign-settings.ts";
 import { carryDateFormats, harmlessOfRules, normaliseRules } from "./rule-spellings.ts";
 
-/** The endpoint file's value in the first spelling, and what cannot be carried over. */
+/** The endpoint file's value in the main spelling, and faults for settings that cannot be converted. */
 export function normaliseEndpoint(document: Document): { value: unknown; faults: Fault[] } {
   if (!isMembers(document.value)) return { value: document.value, faults: [] };
   const faults: Fault[] = [];
@@ -25,7 +25,7 @@ export function normaliseEndpoint(document: Document): { value: unknown; faults:
   return { value: draft.root, faults };
 }
 
-/** Properties without effect here that such files carry, by the object that they stand in. */
+/** Properties of such files that have no effect here, by the object that contains them. */
 export const harmless = {
   file: [
     "$comment",
@@ -45,12 +45,12 @@ export const harmless = {
   importConfig: ["enabled", "chunkSize", "allowedFormats"],
 } as const;
 
-/** Actions that others switch on, and that a group need not name. */
+/** Actions that are switched on together with others, so that a group need not name them. */
 const followers: ReadonlySet<string> = new Set(
   actions.filter(({ follows }) => follows !== null).map(({ name }) => name),
 );
 
-/** Second names of actions, as `createComposite` for `create-composite`; the groups stand for several. */
+/** Alternative names of actions, such as `createComposite` for `create-composite`; groups stand for several actions. */
 export const actionAliases: ReadonlyMap<string, readonly string[]> = new Map([
   ...actionNames
     .map((name): [string, readonly string[]] => [camelCase(name), [name]])
@@ -111,7 +111,7 @@ function nameActions({ root, moved }: Draft): void {
   const action: Members = {};
   for (const [name, value] of Object.entries(written)) {
     for (const target of actionAliases.get(name) ?? [name]) {
-      // A name of its own says more than a group.
+      // An action's own name takes precedence over a group.
       if (target !== name && Object.hasOwn(written, target)) continue;
       action[target] = value;
       if (target !== name) moved(["action", target], ["action", name]);
@@ -120,7 +120,7 @@ function nameActions({ root, moved }: Draft): void {
   root["action"] = action;
 }
 
-/** One flat object holds for reads and for lookups. */
+/** One flat object applies to reads and lookups. */
 function nestScope({ root, moved }: Draft): void {
   const scope = root["defaultScope"];
   if (!isMembers(scope)) return;
@@ -163,7 +163,7 @@ function carryMasterDetail({ root, moved }: Draft): void {
 const isSwitchedOff = (master: unknown): boolean =>
   isMembers(master) && master["enabled"] === false;
 
-/** What stands inside detailConfig and belongs around it; `outer` is where the detailQuery goes. */
+/** Moves properties of detailConfig that belong outside of it; `outer` is the target of detailQuery. */
 function carryDetails(
   master: Members,
   { base, outer }: { base: Path; outer: { holder: Members; base: Path } },
@@ -184,10 +184,10 @@ function carryDetails(
   normaliseRules(detail, from, moved);
 }
 
-/** Second names of what a hook has. */
+/** Alternative names of hook properties. */
 export const hookAliases: ReadonlyMap<string, string> = new Map([["timeout", "timeoutMs"]]);
 
-/** Hooks without a name get `hook1`, `hook2` … by their place. Each is a call of an API, so that its type says nothing. */
+/** Hooks without a name get `hook1`, `hook2` … by their position. Every hook is an API call, so the type is dropped. */
 function nameHooks({ root, moved }: Draft): void {
   const workflow = root["workflow"];
   if (!isMembers(workflow) || !isMembers(workflow["hooks"])) return;
@@ -206,7 +206,7 @@ function nameHooks({ root, moved }: Draft): void {
   }
 }
 
-/** `all` among the columns of a search means that there is a search over all of them, which there always is. */
+/** `all` in the list of searched columns asks for a search over all columns, which always exists. */
 function dropSearchOverAll({ root }: Draft): void {
   const columns = root["datatablesWhere"];
   if (!Array.isArray(columns) || !columns.includes("all")) return;
@@ -215,7 +215,7 @@ function dropSearchOverAll({ root }: Draft): void {
   else delete root["datatablesWhere"];
 }
 
-/** A format that says no more than the column's own type. */
+/** Drops formats that only repeat the column's type. */
 function dropPlainFormats({ root }: Draft): void {
   const formats = root["columnFormats"];
   if (!isMembers(formats)) return;
@@ -252,7 +252,7 @@ function carryImport({ root, moved }: Draft): void {
   }
 }
 
-/** A property moves to another object, unless it is there already. */
+/** Moves a property to another object unless it exists there. */
 function carry(
   from: { holder: Members; name: string; base: Path },
   to: { holder: Members; base: Path },

@@ -1,7 +1,7 @@
 /**
- * From checked configuration to frozen entities: the second half of loading, after `read.ts`. Every name is looked up in
- * the live database, and all faults of all endpoints are collected; an endpoint with one is left out of the result.
- * Called at start by `app/start/wire.ts`, once per project.
+ * Compiles checked configuration into frozen entities: the second half of loading, after `read-config.ts`. Every name
+ * is looked up in the live database, and all faults of all endpoints are collected. An endpoint with a fault is left
+ * out of the result.
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
@@ -44,7 +44,7 @@ export interface CompiledProject {
   /** By endpoint name; those without faults. */
   readonly entities: ReadonlyMap<string, Entity>;
   readonly faults: readonly Fault[];
-  /** What the operator should know, and what stops nothing. */
+  /** Notes for the operator that do not prevent the start. */
   readonly notices: readonly string[];
   /** What is dangerous, and stops nothing. */
   readonly risks: readonly Risk[];
@@ -53,12 +53,12 @@ export interface CompiledProject {
 }
 
 export interface CompileOptions {
-  /** Absent: no file of handlers can be loaded. */
+  /** Absent: files of handlers cannot be loaded. */
   readonly importComponent?: ImportComponent | undefined;
 }
 
 const noComponents: ImportComponent = async () => {
-  throw new Error("the service was started without a way to load components");
+  throw new Error("this runtime cannot load components");
 };
 
 /** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */
@@ -183,7 +183,7 @@ async function compileEntity(
   return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
 }
 
-/** The same rows, with what rules tell of their columns. */
+/** The same source, its columns refined by the rules. */
 const withColumns = <Origin extends { readonly source: Source }>(
   origin: Origin,
   columns: Columns,
@@ -193,7 +193,7 @@ const withColumns = <Origin extends { readonly source: Source }>(
   columns,
 });
 
-/** A source that the database refused has its fault already: a rule may be about one of its columns. */
+/** A source that the database refused is already reported; a rule may be about one of its columns. */
 function rulesOf(
   survey: Survey,
   table: Table | null,
@@ -213,7 +213,7 @@ function rulesOf(
   });
 }
 
-/** What an answer of this source looks like: another type of a column shows another value. */
+/** A text that changes when answers of this source would look different, for example when a column has another type. */
 const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
   source,
   [...columns.values()].map(({ name, native }) => [name, native]),
@@ -255,7 +255,10 @@ function readPlan(
   };
 }
 
-/** Of a table: its configured fields, the key and the audit columns, less the hidden ones, in the order of the table. */
+/**
+ * Columns of a table that answers show: its configured fields, the key and the audit columns without the hidden ones,
+ * in the order of the table.
+ */
 function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: AuditColumns): Columns {
   const wanted = new Set([
     ...(payload.fieldName ?? table.columns.keys()),

@@ -1,6 +1,6 @@
 /**
- * The handlers that `components` names, found in their files: event to functions, in order. A file is imported once, by
- * the function that the runtime hands in, so that core needs to know of no files.
+ * Resolves the handlers in `components`: a list of functions per event, in order. Each file is imported once, by a
+ * function that the runtime provides, so that core does not access files.
  */
 import { actions } from "../actions.ts";
 import type { Table } from "../values/column.ts";
@@ -15,7 +15,7 @@ import type { Survey } from "./survey.ts";
  */
 export type ImportComponent = (path: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The handlers of each event; whatever cannot be called is a fault. */
+/** The handlers of each event; a reference that is not a function is a fault. */
 export async function handlersOf(
   survey: Survey,
   table: Table | null,
@@ -49,7 +49,7 @@ async function handlerOf(
     ?.groups ?? { file: reference.replace(/^\.\//, "") };
   const known = [...survey.files.keys()].filter((one) => componentFile.test(one));
   if (!known.includes(file)) {
-    const expected = `a file of the folder ${survey.project} and what it exports, as "components/code.ts#check"`;
+    const expected = `a file in the folder ${survey.project} and a function that it exports, such as "components/code.ts#check"`;
     survey.fault(path, { expected, hint: didYouMean(file, known) });
     return null;
   }
@@ -60,7 +60,7 @@ async function handlerOf(
     const reason = error instanceof Error ? error.message : String(error);
     survey.fault(path, {
       found: `a file that cannot be loaded: ${reason}`,
-      expected: `a module, in ${file}`,
+      expected: `a module that can be loaded, in ${file}`,
     });
     return null;
   }
@@ -68,7 +68,7 @@ async function handlerOf(
   if (functions.includes(name))
     return { name: `${survey.project}/${file}#${name}`, run: exported[name] as HookHandler };
   survey.fault(path, {
-    ...(Object.hasOwn(exported, name) && { found: `${name}, which is no function` }),
+    ...(Object.hasOwn(exported, name) && { found: `${name}, which is not a function` }),
     expected:
       functions.length === 0
         ? `a function that ${file} exports; it exports none`
@@ -81,7 +81,10 @@ async function handlerOf(
 /** The files that may hold handlers, by their path inside the project's folder. */
 const componentFile = /^components\/.+\.(?:ts|mts|js|mjs)$/;
 
-/** An event that never comes says that something is missing; a table that cannot roll back makes a refusal a lie. */
+/**
+ * Notes events that never occur. On a table without transactions a handler could not refuse a write, so that is a
+ * fault.
+ */
 function checkUse(survey: Survey, event: EventName, table: Table | null): void {
   const write = event.replace(/^on(Before|After)/, "");
   const names = actions.filter(({ events }) => events.includes(event)).map(({ name }) => name);
@@ -94,7 +97,7 @@ function checkUse(survey: Survey, event: EventName, table: Table | null): void {
     survey.notice(`components.${event} never runs: ${names.join(" and ")} is switched off`);
   if (table && !table.transactional) {
     survey.fault(["components", event], {
-      found: `handlers of ${table.name}, whose storage cannot undo what a handler refuses`,
+      found: `handlers for ${table.name}, whose storage cannot roll back a write that a handler refuses`,
       expected: "a table whose storage has transactions",
     });
   }

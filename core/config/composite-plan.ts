@@ -1,7 +1,7 @@
 /**
- * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. The two places of a
- * detailQuery or a calculation (beside masterDetail, or inside of it where there are several kinds of details) become
- * one here. Names are checked whether or not a composite action is on.
+ * masterDetail and calculation -> the plans of the composite actions and of delete's cascades. detailQuery and
+ * calculation may be next to masterDetail, or inside it when there are several detail tables; both places are handled
+ * here. Names are checked even when no composite action is switched on.
  */
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { AuditColumns, Cascade, CompositePlan, DetailPlan } from "../plans/entity.ts";
@@ -17,24 +17,24 @@ import type { Payload } from "./schema.ts";
 import { namesOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** What composites and cascades know of the header. */
+/** What composites and cascades need of the header. */
 export interface Header {
   readonly table: Table | null;
   readonly key: Column | null;
-  /** Whether what the endpoint reads has the key, by which details are found. */
+  /** Whether the source that the endpoint reads contains the key, by which details are found. */
   readonly isKeyRead: boolean;
   readonly audit: AuditColumns;
-  /** As of the WritePlan. */
+  /** See `WritePlan`. */
   readonly writable: Columns;
 }
 
 export interface Composite {
-  /** Null where there are no details, or where something of them is at fault. */
+  /** Null when there are no details, or when they have a fault. */
   readonly plan: CompositePlan | null;
   readonly cascades: readonly Cascade[];
 }
 
-/** One kind of details as the configuration has it, each part with its place. */
+/** The configuration of one detail table, each part with its path. */
 interface Setting {
   readonly config: Extract<NonNullable<Payload["masterDetail"]>, readonly unknown[]>[number];
   readonly path: Path;
@@ -60,7 +60,7 @@ export async function compositeOf(
   checkNames(survey, settings, { details, header });
   if (settings.length > 0 && enabled.has("read-composite") && !header.isKeyRead)
     survey.fault(["primaryKey"], {
-      expected: "a column that the view or query gives too, for read-composite",
+      expected: "a column that the view or query contains too, because read-composite needs it",
     });
   const totals = new Set(details.flatMap((detail) => detail.totals.map(({ column }) => column)));
   const isWhole = settings.length > 0 && details.length === settings.length;
@@ -82,8 +82,8 @@ function settingsOf(survey: Survey): Setting[] {
   if (outer.calculation && (!masterDetail || several)) {
     survey.fault(["calculation"], {
       expected: several
-        ? "a calculation in each entry of masterDetail, over the details of that entry"
-        : "a masterDetail beside it: the formulas are over its details",
+        ? "a calculation in each entry of masterDetail, for the details of that entry"
+        : "a masterDetail as well, because the formulas use its details",
     });
   }
   if (outer.query && several) {
@@ -195,7 +195,7 @@ function planOf(
   };
 }
 
-/** The rules of the details, those of requiredFields among them. */
+/** The rules of the details, including those of requiredFields. */
 function rulesOf(survey: Survey, { config, path }: Setting, table: Table): FieldRule[] {
   const { fieldValidation, requiredFields } = config.detailConfig;
   const at = [...path, "detailConfig"];
@@ -231,11 +231,15 @@ function keyOf(
   }
   const [name, ...others] = table.primaryKey;
   if (name !== undefined && others.length === 0) return table.columns.get(name) ?? null;
-  if (isUsed) survey.fault(at, { expected: `the column that names one row of ${table.name}` });
+  if (isUsed)
+    survey.fault(at, { expected: `the name of a column that identifies a row of ${table.name}` });
   return null;
 }
 
-/** The audit columns of the details have the names that those of the header have; what does not fit is a column like others. */
+/**
+ * The audit columns of the details have the same names as those of the header; a column that does not fit is treated as
+ * a normal column.
+ */
 function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names } = payload;
   const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
@@ -250,7 +254,7 @@ function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
   };
 }
 
-/** Details are written in a transaction that must be able to undo all of them. */
+/** Details are written in a transaction, so their table must support rollback. */
 function checkTable(
   survey: Survey,
   { config, path }: Setting,
@@ -263,16 +267,16 @@ function checkTable(
   const expected = "a detail table whose storage has transactions";
   if (config.cascadeDelete) {
     survey.fault([...path, "cascadeDelete"], {
-      found: `true, and the storage of ${table.name} cannot undo a half-done delete`,
+      found: `true, but the storage of ${table.name} cannot roll back a delete`,
       expected,
     });
   } else {
-    const found = `${table.name}, whose storage cannot undo a half-done change`;
+    const found = `${table.name}, whose storage cannot roll back a change`;
     survey.fault([...path, "detailTable"], { found, expected });
   }
 }
 
-/** The member that holds the details must not be taken for a field, or for other details. */
+/** The member that contains the details must not have the name of a field or of other details. */
 function checkNames(
   survey: Survey,
   settings: readonly Setting[],
@@ -283,8 +287,8 @@ function checkNames(
     const setting = settings[details.findIndex((one) => one.table === table)];
     const path = [...(setting?.path ?? ["masterDetail"]), "detailTable"];
     if (header.table?.columns.has(table.name))
-      survey.fault(path, { expected: "a table whose name is no column of the header" });
-    if (seen.has(table.name)) survey.fault(path, { expected: "each detail table once" });
+      survey.fault(path, { expected: "a table whose name is not also a column of the header" });
+    if (seen.has(table.name)) survey.fault(path, { expected: "each detail table only once" });
     seen.add(table.name);
   }
 }

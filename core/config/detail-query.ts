@@ -1,4 +1,7 @@
-/** detailQuery -> a query with one parameter, the header's key, and the columns that the database says it gives. */
+/**
+ * Compiles detailQuery into a query with one parameter, the header's key, and the columns that the database reports for
+ * it.
+ */
 import type { Column } from "../values/column.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { ParameterQuery } from "../query/statement.ts";
@@ -7,13 +10,13 @@ import { aroundHeaderKey, stretchesOf } from "../query/query-text.ts";
 import { refineColumns } from "./rule-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** As the configuration has it, and where. */
+/** The configured text and its path. */
 export interface DetailQuery {
   readonly sql: string;
   readonly path: Path;
 }
 
-/** `rules`: those of the details, which may tell more of a column than the database does. */
+/** `rules`: the rules of the details, which may describe a column more precisely than the database does. */
 export async function detailQueryOf(
   survey: Survey,
   query: DetailQuery,
@@ -27,13 +30,13 @@ export async function detailQueryOf(
   return { texts, parameter: headerKey, columns: [...refined.values()] };
 }
 
-/** The SQL around the header's key; null, and a fault, where it names no such place. */
+/** The SQL around the header's key; null, and a fault, when it has no such parameter. */
 export function headerKeyTexts(survey: Survey, { sql, path }: DetailQuery): string[] | null {
   const text = survey.queryText(sql, path);
   if (text === null) return null;
   const stretches = stretchesOf(text);
   if (stretches === null) {
-    survey.fault(path, { expected: "a query in which no backslash stands before a quote" });
+    survey.fault(path, { expected: "a query without a backslash before a quote" });
     return null;
   }
   const texts = aroundHeaderKey(stretches);

@@ -1,6 +1,6 @@
 /**
- * One configuration file while it is being loaded: its value as written, and the way from a place in the normalised
- * value back to the place in the file. Every fault is made here, so that all of them point at what the author wrote.
+ * One configuration file while it is loaded: its value as written, and a map from paths in the normalised value back to
+ * paths in the file. Every fault is created here, so that all of them point at what the author wrote.
  */
 import { formatPath, type Fault, type Path } from "./faults.ts";
 import { JsonTextError, readJsonText } from "./json-text.ts";
@@ -8,14 +8,14 @@ import { JsonTextError, readJsonText } from "./json-text.ts";
 export interface Document {
   readonly file: string;
   readonly text: string;
-  /** As written: before variables are replaced and second spellings are normalised. */
+  /** As written, before variables are replaced and alternative spellings are normalised. */
   readonly value: unknown;
   readonly offsets: ReadonlyMap<string, number>;
   /** Formatted path in the normalised value -> path in the file, where the two differ. Filled by `compat.ts`. */
   readonly origins: Map<string, Path>;
 }
 
-/** The file as a document, and what its text has wrong; null when it is not JSON. */
+/** The file as a document, and the faults of its text; null when it is not JSON. */
 export function readDocument(
   file: string,
   text: string,
@@ -35,7 +35,7 @@ export function readDocument(
   }
 }
 
-/** A fault at a path of the normalised value. `found` is what the file has there, unless it is given. */
+/** A fault at a path of the normalised value. `found` defaults to the value in the file. */
 export function faultAt(
   document: Document,
   path: Path,
@@ -48,7 +48,7 @@ export function faultAt(
     found:
       found ??
       (isSecret(origin)
-        ? "a value that is not repeated here"
+        ? "a value (not shown, because it may be a secret)"
         : show(valueAt(document.value, origin))),
     expected,
     ...(hint === undefined ? {} : { hint }),
@@ -64,7 +64,7 @@ function originOf(document: Document, path: Path): Path {
   return path;
 }
 
-/** Of the path itself, or of the nearest part of it that is in the file. */
+/** The offset of the path, or of its longest part that exists in the file. */
 function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const offset = document.offsets.get(formatPath(path.slice(0, length)));
@@ -78,7 +78,7 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined when there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const step of path) {
@@ -89,7 +89,7 @@ export function valueAt(value: unknown, path: Path): unknown {
   return current;
 }
 
-/** Settings of `auth` may hold keys, above all wrong ones. */
+/** Settings of `auth` may contain secrets, especially wrong ones. */
 const isSecret = (path: Path): boolean => path[0] === "auth" && path.length > 1;
 
 /** A value on one short line; the user and password of an address are left out. */

@@ -1,4 +1,4 @@
-/** An endpoint's file on its way from second spellings to the first one. */
+/** An endpoint's file while alternative spellings are converted to the main one. */
 import type { Path } from "./faults.ts";
 
 export type Members = Record<string, unknown>;
@@ -6,7 +6,7 @@ export type Members = Record<string, unknown>;
 export interface Draft {
   /** The file's value; the steps change it. */
   readonly root: Members;
-  /** Says that what stands at `to` now was written at `from`. */
+  /** Records that the value that is now at `to` was written at `from`. */
   moved(to: Path, from: Path): void;
   refuse(path: Path, expected: string): void;
 }
@@ -14,7 +14,7 @@ export interface Draft {
 export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A second name gives way to the first; where both stand, the check refuses the second. */
+/** Renames alternative names; when both names are present, the check refuses the alternative one. */
 export function rename(
   holder: Members,
   aliases: ReadonlyMap<string, string>,

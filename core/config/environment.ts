@@ -1,6 +1,6 @@
 /**
- * `${NAME}` and `${NAME:-default}` in the strings of project.json. One pass: what a variable holds is taken as it is,
- * so a password with `${` in it stays what it is. As in a shell, the default also stands in for an empty variable.
+ * `${NAME}` and `${NAME:-default}` in the strings of project.json. Values of variables are not expanded again, so a
+ * password may contain `${`. As in a shell, the default also replaces an empty variable.
  */
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt, type Document } from "./document.ts";

@@ -1,4 +1,4 @@
-/** What the export writes: `exportQuery`, else the table's fields, else the view or query that read reads. */
+/** What the export writes: the exportQuery, else the fields of the table, else the view or query of read. */
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { ExportColumn, ExportFormat, ExportPlan, ReadPlan } from "../plans/entity.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
@@ -7,7 +7,7 @@ import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** The export's own query and all that it gives. */
+/** The exportQuery and its columns. */
 export interface ExportQuery {
   readonly source: Source;
   readonly columns: Columns;
@@ -60,19 +60,19 @@ export function exportOf(
   };
 }
 
-/** The very source of read where it is the same. */
+/** The same object as the source of read when they are equal. */
 function originOf(table: Table | null, reading: Reading | null): ExportQuery | null {
   if (!table || reading?.property === "tableName") return reading;
   return { source: sourceOf(table), columns: table.columns };
 }
 
-/** The configured fields in their order; all columns where there is no such list. */
+/** The configured fields in their order; all columns without such a list. */
 function fieldsOf(names: readonly string[] | undefined, columns: Columns): Column[] {
   if (names === undefined) return [...columns.values()];
   return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
 }
 
-/** read's scope, as far as the source has its columns; for the others there is nothing to hold a row against. */
+/** The conditions of read's scope whose columns the source has; the others cannot be checked. */
 function scopeOver(survey: Survey, columns: Columns): Condition | null {
   const { payload } = survey;
   if (payload.action["export"] !== true) return null;

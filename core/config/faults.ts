@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration, said so that it can be mended without reading code: file, place, what stands
- * there and what should. Every step of loading answers a list of these; nothing stops at the first one.
+ * A fault of the configuration: file, path, what was found and what was expected, so that it can be corrected without
+ * reading code. Every step of loading returns a list of faults; none stops at the first one.
  */
 
 export interface Fault {
@@ -8,17 +8,19 @@ export interface Fault {
   readonly file: string;
   /** As in `fieldValidation[2].constraints.max`; `$` is the whole file. */
   readonly path: string;
-  /** What stands there; `nothing` for a missing property. Values of environment variables are never in it. */
+  /** The value at the path; `nothing` for a missing property. Never contains values of environment variables. */
   readonly found: string;
   readonly expected: string;
   /** `did you mean "tableName"?` */
   readonly hint?: string;
-  /** Where the path is in the file, counted from 1; the place of its parent when it is missing. */
+  /** The name of a property that the service does not know; absent for all other faults. */
+  readonly unknownProperty?: string;
+  /** Position of the path in the file, counted from 1; of its parent when the property is missing. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** The way to a value inside a file. */
+/** Property names and list indexes that lead to a value inside a file. */
 export type Path = readonly (string | number)[];
 
 /** `["fieldValidation", 2, "name"]` as `fieldValidation[2].name`; names with other characters come in brackets. */
@@ -48,19 +50,21 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** All faults as text for a terminal, one paragraph each. */
+/** One sentence without file and path: `expected a number, found "ten"`, `unknown property "prise"; did you mean "price"?` */
+export function faultMessage({ found, expected, hint, unknownProperty }: Fault): string {
+  if (unknownProperty !== undefined)
+    return `unknown property ${JSON.stringify(unknownProperty)}; ${hint ?? `expected ${expected}`}`;
+  const sentence = `expected ${expected}, found ${found}`;
+  return hint === undefined ? sentence : `${sentence}; ${hint}`;
+}
+
+/** All faults as text for a terminal, one paragraph each: position and path, then the message. */
 export function formatFaults(faults: readonly Fault[]): string {
   const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
   const paragraphs = sortFaults(faults).map((fault) => {
-    const place =
-      fault.line === undefined ? fault.file : `${fault.file}:${fault.line}:${fault.column}`;
-    const lines = [
-      `${place}  ${fault.path}`,
-      `  found     ${fault.found}`,
-      `  expected  ${fault.expected}`,
-    ];
-    if (fault.hint !== undefined) lines.push(`  ${fault.hint}`);
-    return lines.join("\n");
+    const { file, line, column, path } = fault;
+    const place = line === undefined ? file : `${file}:${line}:${column}`;
+    return `${place}  ${path}\n  ${faultMessage(fault)}`;
   });
   return [`${count} in the configuration`, ...paragraphs].join("\n\n");
 }

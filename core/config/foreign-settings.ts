@@ -4,11 +4,11 @@ import type { Path } from "./faults.ts";
 
 /** By property: what a fault says. */
 export const foreign: ReadonlyMap<string, string> = new Map([
-  ["kafka", "no kafka: let a handler of an onAfter… event send the message"],
-  ["processor", "no processor: write handlers of the on… events under components"],
+  ["kafka", "no kafka setting (send the message from a handler of an onAfter… event)"],
+  ["processor", "no processor setting (write handlers of the on… events under components)"],
   [
     "softDelete",
-    "no softDelete: leave delete off, and set the column with update; defaultScope hides such rows",
+    "no softDelete setting (leave delete off and set the column with update; defaultScope hides such rows)",
   ],
 ]);
 
@@ -26,7 +26,10 @@ export function refuseForeign({ root, refuse }: Draft): void {
   refuseIn(root, [], foreign.keys(), refuse);
   if (Array.isArray(root["components"])) {
     if (root["components"].length > 0)
-      refuse(["components"], `an object from event to handlers: ${exampleOf(root["components"])}`);
+      refuse(
+        ["components"],
+        `an object that maps events to handlers: ${exampleOf(root["components"])}`,
+      );
     delete root["components"];
   }
   for (const [holder, at] of holders.flatMap((path) => holdersAt(root, path))) {

@@ -47,14 +47,15 @@ function computationOf(
   if (inexact) {
     survey.fault(at, {
       found: `${inexact.name}, a ${inexact.type} column`,
-      expected: "integer and decimal columns, which keep every digit",
+      expected: "only integer and decimal columns, which keep every digit",
     });
   }
   if (inexact || operands.length < formula.names.length) return null;
   const computation = { column, formula, operands };
   if (survey.computes(computation)) return computation;
   survey.fault(at, {
-    expected: "a formula of fewer digits: the database would cut those of the largest values",
+    expected:
+      "a formula with fewer digits, because the database would truncate the largest results",
   });
   return null;
 }
@@ -67,7 +68,7 @@ function checkTarget(
 ): boolean {
   if (!closed.has(column) && column.generated === "none") return true;
   const found = "a column that the service or the database fills";
-  survey.fault(path, { found, expected: "a column of its own for the result" });
+  survey.fault(path, { found, expected: "a column that only this formula fills" });
   return false;
 }
 
@@ -85,7 +86,7 @@ function inOrder(
     if (ready.length === 0) {
       for (const { column } of left)
         survey.fault([...path, column.name], {
-          expected: "a formula that does not need its own result",
+          expected: "a formula that does not use its own result",
         });
       return ordered;
     }
@@ -135,7 +136,7 @@ export function headerTotalsOf(
         found: source
           ? `a ${source.type} column for a ${column.type} column`
           : `a ${column.type} column`,
-        expected: "integer and decimal columns, or for MIN and MAX two of one type",
+        expected: "integer and decimal columns, or (for MIN and MAX) two columns of the same type",
       });
       return [];
     }

@@ -81,7 +81,7 @@ function listedOf(
     if (takesType(null, type)) continue;
     survey.fault([...path, names.indexOf(name)], {
       found: `${JSON.stringify(name)}, a ${type} column`,
-      expected: "a column whose values can be listed",
+      expected: "a column whose distinct values can be listed",
     });
   }
   return [...new Set(listed)];
@@ -91,7 +91,7 @@ function rowIdOf(survey: Survey, columns: Columns, keyName: string | null): Colu
   const key = columns.get(keyName ?? "") ?? null;
   if (key === null) {
     survey.fault(["datatables", "rowId"], {
-      expected: "a primaryKey among the columns that the grid shows",
+      expected: "a primaryKey that is one of the columns of the grid",
     });
   }
   return key;
@@ -112,7 +112,7 @@ function nestedNamesOf(survey: Survey, columns: Columns): Map<string, readonly s
     if (value === undefined && !path.includes("__proto__")) continue;
     survey.fault([property], {
       found: `the column ${name}${value === undefined ? "" : ` beside ${value}`}`,
-      expected: "names that can be nested, as the grid reads a.b as b within a",
+      expected: "names that can be nested, because DataTables reads a.b as the member b of a",
     });
   }
   return nested;

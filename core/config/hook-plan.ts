@@ -37,12 +37,12 @@ export function hookOf(
   const hasBody = hook.body !== undefined && Object.keys(hook.body).length > 0;
   const body = hasBody ? jsonTemplateOf(context, hook.body, [...path, "body"]) : null;
   if (hasBody && hook.method === "GET")
-    survey.fault([...path, "body"], { expected: "no body, or another method than GET" });
+    survey.fault([...path, "body"], { expected: "no body with the method GET" });
   const timeoutMs = hook.timeoutMs ?? survey.hookTimeoutMs;
   const longestMs = limits.requestDeadlineMs - limits.hookReserveMs;
   if (hook.blocking && timeoutMs > longestMs) {
     survey.notice(
-      `workflow: the request waits ${longestMs} ms at most for the hook ${hook.name}, less than its timeoutMs`,
+      `workflow: the timeoutMs of the hook ${hook.name} is too long; a request waits at most ${longestMs} ms for a hook`,
     );
   }
   if (url === null) return null;
@@ -88,7 +88,10 @@ function faultOfAddress(template: Template): About | null {
       expected: "http:// or https:// and a host without variables, or a path such as /api/…",
     };
   if (host.includes("@"))
-    return { found: "a URL with a user name or a password", expected: "credentials in headers" };
+    return {
+      found: "a URL with a user name or a password",
+      expected: "the credentials in headers instead",
+    };
   return faultOfUrl(template, "");
 }
 
@@ -97,10 +100,10 @@ function faultOfPath(template: Template, method: string): About | null {
   if (fixedPart(template, /^\/api\/[^/?#][^?#]*/) === null)
     return {
       expected:
-        "a path of this service, as /api/project/endpoint/action or /endpoint/action, without variables before its query",
+        "a path of this service, such as /api/project/endpoint/action or /endpoint/action, without variables before the ?",
     };
   if (method !== "GET" && method !== "POST")
-    return { expected: "the method GET or POST for a path of this service" };
+    return { expected: "the method GET or POST, because the URL is a path of this service" };
   return faultOfUrl(template, "http://own");
 }
 
@@ -117,8 +120,8 @@ function faultOfUrl(template: Template, base: string): About | null {
   const literals = template.filter((part) => typeof part === "string");
   const sample = template.map((part) => (typeof part === "string" ? part : "x")).join("");
   if (literals.some((text) => /[\s\\\p{Cc}]/u.test(text)) || hasDotSegment(sample))
-    return { expected: "a URL without blanks, backslashes and segments . and .." };
-  return URL.canParse(base + sample) ? null : { expected: "a URL" };
+    return { expected: "a URL without spaces, backslashes, or the segments . and .." };
+  return URL.canParse(base + sample) ? null : { expected: "a valid URL" };
 }
 
 /** What the service itself says in a call. */
@@ -143,16 +146,19 @@ function checkHeaders(survey: Survey, headers: Readonly<Record<string, string>>,
     const path = [...base, name];
     // A value may be a secret, so it is not repeated.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      survey.fault(path, { found: "a name with other characters", expected: "a header's name" });
+      survey.fault(path, {
+        found: "a name with invalid characters",
+        expected: "a valid header name",
+      });
     else if (ownHeaders.includes(name.toLowerCase()))
       survey.fault(path, {
         found: `the header ${name}`,
-        expected: "headers that are not the service's own",
+        expected: "a header that the service does not set itself",
       });
     else if (!/^[\t\x20-\x7e]*$/.test(value) || value.includes("{{"))
       survey.fault(path, {
-        found: "a value with other characters, or a variable",
-        expected: "a fixed text of ASCII characters in one line",
+        found: "a value with non-ASCII characters, a line break or a variable",
+        expected: "a fixed text of ASCII characters on one line",
       });
   }
 }

@@ -53,7 +53,7 @@ const mustBeSet = ({ nullable, hasDefault, generated }: Column): boolean =>
 
 /** Each set of columns once. */
 function differing(sets: readonly (readonly Column[])[]): (readonly Column[])[] {
-  const textOf = (columns: readonly Column[]): string =>
+  const namesKey = (columns: readonly Column[]): string =>
     JSON.stringify(columns.map(({ name }) => name).toSorted());
-  return [...new Map(sets.map((columns) => [textOf(columns), columns])).values()];
+  return [...new Map(sets.map((columns) => [namesKey(columns), columns])).values()];
 }

@@ -31,7 +31,7 @@ export async function importOf(
   const config = payload.importConfig ?? everyRowIsNew;
   if (config.runHooks && !hasRowHandlers(payload)) {
     survey.notice(
-      "importConfig.runHooks has no effect: components names no handler of an insert or update",
+      "importConfig.runHooks has no effect: components has no handler for inserts or updates",
     );
   }
   if (!table) return null;
@@ -49,7 +49,7 @@ export async function importOf(
   const locksTable = upsertKeys.length > 0 && !isUnique(table, upsertKeys);
   if (locksTable && payload.action["import-commit"] === true) {
     survey.notice(
-      `no unique index of ${table.name} covers ${config.upsertKeys.join(", ")}: while an import is committed, other writers wait`,
+      `no unique index of ${table.name} covers ${config.upsertKeys.join(", ")}: other writes wait while an import is committed`,
     );
   }
   const headings = headingsOf(payload, columns, lookups);
@@ -95,7 +95,10 @@ async function lookupOf(
   const name = survey.column(lookupField, other.columns, [...path, "lookupField"], of);
   if (name && !columnTypes[name.type].findsRows) {
     const found = `a ${name.type} column`;
-    survey.fault([...path, "lookupField"], { found, expected: "a column whose values are names" });
+    survey.fault([...path, "lookupField"], {
+      found,
+      expected: "a column whose values can be searched",
+    });
     return null;
   }
   const id =
@@ -103,7 +106,9 @@ async function lookupOf(
       ? keyOf(other, targetField)
       : survey.column(idField, other.columns, [...path, "idField"], of);
   if (!id && idField === undefined)
-    survey.fault(path, { expected: `an idField: what ${targetField} gets of ${other.name}` });
+    survey.fault(path, {
+      expected: `an idField, the column of ${other.name} whose value goes into ${targetField}`,
+    });
   if (!target || !name || !id) return null;
   return { heading, target, table: other, name, id, isRequired: required };
 }
@@ -128,7 +133,7 @@ function checkTaken(
     lookups: readonly ImportLookup[];
   },
 ): void {
-  const expected = "a field that a body may set";
+  const expected = "a field that clients may write";
   const found = "a column that is read-only, computed, or not in fieldName";
   for (const [property, names] of [
     ["upsertKeys", upsertKeys],
@@ -144,7 +149,7 @@ function checkTaken(
     if (!columnTypes[column.type].findsRows)
       survey.fault(at("upsertKeys", index), {
         found: `a ${column.type} column`,
-        expected: "columns whose values can be compared",
+        expected: "a column whose values can be compared",
       });
 }
 

@@ -1,7 +1,7 @@
 /**
- * The JSON Schemas that editors use for project.json and endpoint files, made from the Zod schemas that check them. The one
- * of endpoints also takes the second spellings of `compat.ts`, so that an editor marks nothing that the service
- * loads; it is the looser of the two, and `rowgate check` has the last word. `write-schemas.ts` writes them.
+ * The JSON Schemas that editors use for project.json and endpoint files, made from the Zod schemas that check them. The
+ * schema of endpoints also accepts the alternative spellings of `compat.ts`, so that an editor marks nothing that the
+ * service accepts. It is less strict than the check at start; `rowgate check` decides. `write-schemas.ts` writes them.
  */
 import { z } from "zod";
 import { actionAliases, auditAliases, harmless, hookAliases, lookupAliases } from "./compat.ts";
@@ -18,7 +18,7 @@ export function jsonSchemas(): ReadonlyMap<string, string> {
 }
 
 function print(schema: z.ZodType): string {
-  // Draft 7 is what editors support best. `input`: what may be left out in the file is not required.
+  // Editors support Draft 7 best. `input`: properties with defaults are not required.
   return `${JSON.stringify(z.toJSONSchema(schema, { target: "draft-7", io: "input" }), null, 2)}\n`;
 }
 
@@ -35,7 +35,9 @@ const ignored = (names: readonly string[]): Record<string, z.ZodType> =>
 
 const dateFormat = "A form that the text must have. Of a date: second spelling of dateTimeFields.";
 
-/** Everything that an endpoint's file may say, in any spelling. Made once: an id can be given to one schema only. */
+/**
+ * All properties of an endpoint's file, in any spelling. Created once, because an id can be given to one schema only.
+ */
 const endpointFile = buildEndpointFile();
 
 function buildEndpointFile(): z.ZodType {

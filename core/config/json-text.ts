@@ -1,11 +1,10 @@
 /**
- * Reads the JSON of a configuration file and remembers where each value stands, so that faults carry line and column on
- * every runtime. Unlike `JSON.parse` it also notices what would get lost: a property written twice, a number with more
- * digits than a double keeps. No library does it (November 2026): @humanwhocodes/momoa 3.3 takes line breaks and
- * control characters within texts, nests until the stack ends, and tells what it met but not what should stand there;
- * jsonc-parser 3.3 reads on after a fault, so that a line break in a text becomes six of them. Neither notices a
- * property that stands twice or keeps the digits of a number: the walk over their trees that does would be no shorter
- * than this file.
+ * Reads the JSON of a configuration file and records the position of each value, so that faults have line and column on
+ * every runtime. Unlike `JSON.parse` it also detects data loss: a property written twice, a number with more digits
+ * than a double keeps. No library does this (November 2026): @humanwhocodes/momoa 3.3 accepts line breaks and control
+ * characters in strings, has no limit of nesting, and reports what it found but not what it expected; jsonc-parser 3.3
+ * continues after a fault, so that one line break in a string causes six faults. Neither detects a duplicate property
+ * or keeps the digits of a number; adding that to either would take as much code as this file.
  */
 import { ExactNumber, parseJson } from "../values/json.ts";
 import { formatPath, type Path } from "./faults.ts";
@@ -14,7 +13,7 @@ export interface JsonText {
   readonly value: unknown;
   /** Offset of each value (of a property: of its name) by its formatted path. */
   readonly offsets: ReadonlyMap<string, number>;
-  /** Valid JSON that cannot be taken as it is. */
+  /** Valid JSON that is still not acceptable. */
   readonly slips: readonly {
     readonly path: Path;
     readonly found: string;
@@ -36,7 +35,7 @@ export class JsonTextError extends Error {
 
 const depthMax = 64;
 const spaces = /[ \t\r\n]*/y;
-/** The class holds all but control characters, the quote and the backslash. */
+/** The class contains everything except control characters, the quote and the backslash. */
 const stringToken = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const words: readonly (readonly [string, unknown])[] = [
@@ -45,7 +44,7 @@ const words: readonly (readonly [string, unknown])[] = [
   ["null", null],
 ];
 
-/** The value of the text, and where its parts are. Throws `JsonTextError`. */
+/** The value of the text, and the offsets of its parts. Throws `JsonTextError`. */
 export function readJsonText(text: string): JsonText {
   const offsets = new Map<string, number>();
   const slips: { path: Path; found: string; expected: string }[] = [];
@@ -90,7 +89,7 @@ export function readJsonText(text: string): JsonText {
     slips.push({
       path,
       found: digits,
-      expected: "fewer digits, or the number in quotes: a number of JSON would lose some",
+      expected: "fewer digits, or the number in quotes, because a JSON number would lose digits",
     });
     return Number(digits);
   }
@@ -113,9 +112,13 @@ export function readJsonText(text: string): JsonText {
       const name = readString();
       const inner = [...path, name];
       if (name === "__proto__")
-        slips.push({ path: inner, found: "this property", expected: "another name" });
+        slips.push({ path: inner, found: "a reserved name", expected: "another name" });
       else if (Object.hasOwn(object, name))
-        slips.push({ path: inner, found: "the property twice", expected: "it once" });
+        slips.push({
+          path: inner,
+          found: "the property twice",
+          expected: "each property only once",
+        });
       else offsets.set(formatPath(inner), start);
       match(spaces);
       if (!take(":")) fail('":" after the name of a property');
@@ -141,6 +144,6 @@ export function readJsonText(text: string): JsonText {
 
   const value = readValue([]);
   match(spaces);
-  if (at < text.length) fail("nothing more after the JSON value");
+  if (at < text.length) fail("the end of the file after the JSON value");
   return { value, offsets, slips };
 }

@@ -1,4 +1,4 @@
-/** What lookup shows: `fieldNameLookup`, or the key and the second field, compiled. */
+/** The plan of lookup: `fieldNameLookup`, or the key and the second field. */
 import { type Column, type Columns, derivedColumn } from "../values/column.ts";
 import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
 import { columnTypes } from "../values/column-types.ts";
@@ -6,7 +6,7 @@ import { type Reading, scopeOf } from "./plans.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** Null where the entity has nothing to look up; what the configuration asks for and cannot have is a fault. */
+/** Null when the entity has nothing to look up. A configured lookup that is not possible is a fault. */
 export function lookupOf(
   survey: Survey,
   reading: Reading,
@@ -40,7 +40,10 @@ export function lookupOf(
       dependsOn,
     };
   if (action["lookup"] === true && asked === undefined) {
-    survey.fault(path, { expected: "an id and a text for lookup: there is no key, or no label" });
+    survey.fault(path, {
+      expected:
+        "an id and a text: lookup needs both, and the table has no single key or no column for the text",
+    });
   }
   return null;
 }
@@ -65,7 +68,7 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
     if (!columnTypes[column.type].hasText) {
       survey.fault(path, {
         found: `a ${column.type} column`,
-        expected: "columns that have a text",
+        expected: "a column whose values can be shown as text",
       });
       return null;
     }

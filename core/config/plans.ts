@@ -1,7 +1,7 @@
 /**
- * The parts of an entity that `compile.ts` puts together: where it reads, what it writes, what adjust and the
- * cascading delete may do. Each function answers null where the configuration does not ask for the part, or has a
- * fault there, which then stands in the survey.
+ * The parts of an entity that `compile-project.ts` assembles: where it reads, what it writes, and what adjust may
+ * change. Each function returns null when the configuration does not contain the part, or when it has a fault, which is
+ * then added to the survey.
  */
 import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
@@ -14,15 +14,15 @@ import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
-/** Where rows come from, and everything that the source has. */
+/** Where rows come from, and all columns of the source. */
 export interface Reading {
   readonly source: Source;
   readonly columns: Columns;
-  /** How faults name it. */
+  /** Its name in faults. */
   readonly label: string;
-  /** What the database refuses to do with it; of a query nothing is known. */
+  /** Statements that the database refuses on it; unknown for a query. */
   readonly refusals: readonly TableRefusal[];
-  /** The property that chose it. */
+  /** The property that selects it. */
   readonly property: "viewName" | "viewQuery" | "tableName";
 }
 
@@ -80,7 +80,10 @@ export function scopeOf(
   return allOf(...conditions);
 }
 
-/** One condition of the scope; null, and a fault, when `columns` do not take it. `label`: whose columns they are. */
+/**
+ * One condition of the scope; null, and a fault, when it does not fit `columns`. `label`: the source of the columns,
+ * for faults.
+ */
 export function scopeCondition(
   survey: Survey,
   [use, name]: ["read" | "lookup", string],
@@ -102,7 +105,7 @@ export function scopeCondition(
     );
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    survey.fault(path, { expected: `a condition that the column takes: ${error.message}` });
+    survey.fault(path, { expected: `a valid condition (${error.message})` });
     return null;
   }
 }
@@ -110,11 +113,11 @@ export function scopeCondition(
 /** What the service writes into created_by and updated_by must fit. */
 const actorLengthMin = "Update from API".length;
 
-/** Whether the column can hold the time of a change: as an instant, or as its text. */
+/** Whether the column can store the time of a change, as a timestamp or as text. */
 export const keepsTimes = ({ type }: Column): boolean =>
   columnTypes[type].isInstant || columnTypes[type].isText;
 
-/** Whether the column can hold what the service puts into that audit column. */
+/** Whether the column can store what the service writes into that audit column. */
 export function fitsAudit(property: keyof AuditColumns, column: Column): boolean {
   if (column.generated !== "none") return false;
   return property.endsWith("At")
@@ -122,7 +125,7 @@ export function fitsAudit(property: keyof AuditColumns, column: Column): boolean
     : columnTypes[column.type].isText && (column.lengthMax ?? Infinity) >= actorLengthMin;
 }
 
-/** The audit columns that there are and that can hold what the service puts there. */
+/** The audit columns that exist and can store what the service writes into them. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
   const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
@@ -132,16 +135,18 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
     const column = columns.get(given ?? byDefault) ?? null;
     if (column === null) {
       if (given !== undefined)
-        survey.notice(`auditColumns.${property}: the table has no column ${given}; it is skipped`);
+        survey.notice(
+          `auditColumns.${property}: the table has no column ${given}; the setting is ignored`,
+        );
       return null;
     }
     if (fitsAudit(property, column)) return column;
     const expected = property.endsWith("At")
       ? "a timestamp or text column"
-      : `a text column of ${actorLengthMin} characters or more`;
+      : `a text column that holds at least ${actorLengthMin} characters`;
     if (given !== undefined) survey.fault(["auditColumns", property], { expected });
     else if (isFilled)
-      survey.notice(`the service does not fill ${column.name}: that would take ${expected}`);
+      survey.notice(`the service does not fill ${column.name}, because it is not ${expected}`);
     return null;
   };
   return {
@@ -180,7 +185,9 @@ export function adjustOf(
     }
     let least = min === undefined ? null : normalDecimal(String(min));
     if (arithmetic.isWhole && least?.includes(".")) {
-      survey.fault([...path, "min"], { expected: "a whole number, as the column holds" });
+      survey.fault([...path, "min"], {
+        expected: "a whole number, because the column is an integer column",
+      });
     }
     if (allowNegativeResult === false && (least === null || compareDecimals(least, "0") < 0))
       least = "0";
@@ -189,7 +196,7 @@ export function adjustOf(
   return { reasonRequired: config.reasonRequired, fields };
 }
 
-/** The list that holds for every caller; those per role are part of the access rules. */
+/** The list that applies to every caller; lists per role are part of the access rules. */
 export const forEverybody = (
   list: readonly string[] | Record<string, string[]>,
 ): readonly string[] => (Array.isArray(list) ? list : []);

@@ -1,6 +1,6 @@
 /**
- * What a project.json may say, with its defaults. The descriptions become the texts that editors show, through the JSON
- * Schema that `npm run schemas` writes from here.
+ * The properties of project.json, with their defaults. The descriptions become the texts that editors show, through the
+ * JSON Schema that `npm run schemas` writes from here.
  */
 import { z } from "zod";
 import { actionNames } from "../actions.ts";
@@ -115,10 +115,10 @@ const hooks = z.strictObject({
       z
         .string()
         .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}$/, {
-          error: "host:port, as localhost:8080 or [::1]:8080",
+          error: "host:port, such as localhost:8080 or [::1]:8080",
           abort: true,
         })
-        .refine((entry) => URL.canParse(`http://${entry}`), "a host and a port that exist"),
+        .refine((entry) => URL.canParse(`http://${entry}`), "a valid host and port"),
     )
     .default([])
     .describe("host:port of private addresses that hooks may call."),
@@ -181,7 +181,7 @@ const jwt = z
     ({ secret, algorithms: chosen = [] }) =>
       chosen.every((name) => name.startsWith("HS") === (secret !== undefined)),
     {
-      error: "algorithms that fit: HS… for a secret, all others for a jwksUri",
+      error: "algorithms that fit the key: HS… for a secret, all others for a jwksUri",
       path: ["algorithms"],
     },
   );
@@ -202,7 +202,7 @@ const auth = z.strictObject({
       }),
     )
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, {
-      error: "keys with ids of their own",
+      error: "a different id for each key",
     })
     .optional()
     .describe("Keys for the header X-Api-Key."),

@@ -1,7 +1,7 @@
 /**
- * From the texts of a configuration folder to checked projects, without a look at any database. Start here: this is the
- * first half of loading, `compile.ts` the second. Whatever is wrong is collected; a file with a fault is left out of the
- * result, so that the others can still be compiled and their faults shown in the same run.
+ * Turns the files of a configuration folder into checked projects, without access to a database. Start here: this is
+ * the first half of loading, `compile-project.ts` the second. All faults are collected. A file with a fault is left out
+ * of the result, so that the others can still be compiled and their faults shown in the same run.
  */
 import { checkShape } from "./check.ts";
 import { normaliseEndpoint } from "./compat.ts";
@@ -48,7 +48,7 @@ export function readConfig(
       path: "$",
       found: "no project in the configuration folder",
       expected:
-        'a folder with a project.json, as {"database": {"url": "…"}}, and one <endpoint>.json for each entity',
+        'a folder that holds a project.json such as {"database": {"url": "…"}} and one <endpoint>.json for each entity',
     });
   }
   return { projects, faults: sortFaults(faults) };

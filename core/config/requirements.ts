@@ -1,6 +1,6 @@
 /**
- * What must hold before an entity can serve: the columns that its lists name exist, and each action that is switched on
- * finds what it needs.
+ * Checks an entity before it is served: the columns that its lists name exist, and each action that is switched on has
+ * what it needs.
  */
 import type { Requirement } from "../calls/action.ts";
 import { switchedOn } from "../actions.ts";
@@ -12,7 +12,10 @@ import { namesOneRow, isUnique, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** Lists of columns that must exist. `grid` is the datatablesQuery, which may give further ones, as may `exported`, the exportQuery. */
+/**
+ * Checks that the columns in lists exist. `grid` is the datatablesQuery and `exported` the exportQuery, which may have
+ * further columns.
+ */
 export function checkNames(
   survey: Survey,
   {
@@ -36,7 +39,7 @@ export function checkNames(
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }
-  // What a refused source would have given is not known, so nothing can be said of names.
+  // The columns of a refused source are not known, so names cannot be checked.
   if (!own || grid === null || exported === null) return;
   const inUse: Columns = new Map([
     ...(grid?.columns ?? []),
@@ -78,7 +81,7 @@ export function checkActions(
   } else if (writes.length > 0 && found?.kind === "view") {
     survey.fault(["tableName"], {
       found: `the view ${payload.tableName}`,
-      expected: `a table for ${who}, and the view as viewName`,
+      expected: `a table for ${who} (the view goes into viewName)`,
     });
   } else if (writes.length > 0 && found) {
     checkKey(survey, found, { who, keys, write });
@@ -86,7 +89,7 @@ export function checkActions(
   const named = keyed.length > 0 ? keyed : needing("locks");
   if (found?.kind === "table" && keys.name === null && keys.ofLists.length === 0)
     checkKeyless(survey, found, named.join(", "));
-  // An exportQuery is a source of its own.
+  // An exportQuery is a separate source.
   const reads =
     payload.exportQuery === undefined ? needing("source", "exportSource") : needing("source");
   const hasSource = (payload.viewName ?? payload.viewQuery ?? payload.tableName) !== undefined;
@@ -109,7 +112,7 @@ export function checkActions(
   const moves = needing("status");
   if (moves.length > 0 && payload.workflow === undefined && found && !found.columns.has("status")) {
     survey.fault(["workflow"], {
-      expected: `a workflow.statusField for ${moves.join(", ")}: the table has no column status`,
+      expected: `a workflow.statusField for ${moves.join(", ")}, because the table has no column named status`,
     });
   }
   checkTransactions(survey, needing("transactions"), found);
@@ -124,7 +127,10 @@ function checkKey(
   if (write === null) {
     if (keys.ofLists.length < 2) return;
     const found = `a primary key of ${keys.ofLists.length} columns: ${keys.ofLists.join(", ")}`;
-    survey.fault(["tableName"], { found, expected: `a table with a key of one column for ${who}` });
+    survey.fault(["tableName"], {
+      found,
+      expected: `a table with a primary key of one column for ${who}`,
+    });
     return;
   }
   const { key } = write;
@@ -136,13 +142,13 @@ function checkKey(
       : `${key.name}, which may be null in the database`;
     survey.fault(["primaryKey"], {
       found,
-      expected: `a column that names one row alone for ${who}: unique and NOT NULL in the database`,
+      expected: `a column that identifies a single row, for ${who} (unique and NOT NULL in the database)`,
     });
   }
   const isView = payload.viewName !== undefined || payload.viewQuery !== undefined;
   if (isView && !write.readBack) {
     survey.notice(
-      `what the endpoint reads lacks the key ${key.name}: written records are answered as the table has them`,
+      `the view or query has no column ${key.name}: answers to writes show the columns of the table instead`,
     );
   }
 }
@@ -159,11 +165,11 @@ function checkKeyless(survey: Survey, { name }: Table, who: string): void {
     });
 }
 
-/** Storage without transactions would leave half of the rows behind. */
+/** Storage without transactions could keep half of the rows. */
 function checkTransactions(survey: Survey, names: readonly string[], table: Table | null): void {
   if (!table || table.transactional) return;
   const expected = "a table whose storage has transactions";
-  const found = `${table.name}, whose storage cannot undo a half-done change`;
+  const found = `${table.name}, whose storage cannot roll back a change`;
   for (const name of names) survey.fault(["action", name], { found, expected });
   const details = survey.payload.masterDetail ?? [];
   const several = Array.isArray(details);

@@ -1,6 +1,6 @@
 /**
- * Whether the database would carry out what the actions of an endpoint do: the rights of its user, and rules that stand in the place of
- * statements. What is missing is a fault here, so that no request finds it out.
+ * Checks that the database would execute the statements of an endpoint's actions: the rights of its user, and rules
+ * that replace statements. A missing right is a fault at start instead of an error in a request.
  */
 import { switchedOn } from "../actions.ts";
 import type { Requirement } from "../calls/action.ts";
@@ -64,7 +64,7 @@ function checkWrites(
   }
 }
 
-/** The columns that such a statement of ours may set. */
+/** The columns that our statement may set. */
 function written(
   statement: "insert" | "update" | "delete",
   { writable, audit }: { readonly writable: Columns; readonly audit: AuditColumns },
@@ -78,7 +78,7 @@ function written(
 interface Asked {
   readonly path: Path;
   readonly statement: TableRefusal["statement"];
-  /** Those that the statement names. */
+  /** The columns that the statement names. */
   readonly columns: Columns;
   /** The actions that need it; empty = all of them. */
   readonly who: string;
@@ -101,7 +101,7 @@ function checkStatement(
     survey.fault(path, {
       found,
       expected: `a table on which the database carries out ${statement.toUpperCase()}${purpose}`,
-      ...(all ? {} : { hint: "or a fieldName without these columns" }),
+      ...(all ? {} : { hint: "or leave these columns out of fieldName" }),
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * fieldValidation -> the rules that `core/rules/` runs, and what they tell of columns that the database itself
- * leaves open: how many decimals a number keeps, whether a loosely stored column holds decimals or booleans.
+ * Compiles fieldValidation into the rules that `core/rules/` runs. Rules can also describe columns more precisely than
+ * the database: how many decimals a number has, whether a loosely typed column contains decimals or booleans.
  */
 import type { Column, Columns } from "../values/column.ts";
 import { fieldRules, ruleFaults, ruleNames } from "../rules/field-rules.ts";
@@ -11,17 +11,17 @@ import type { Path } from "./faults.ts";
 import { messageNames, type Rule } from "./rule-schema.ts";
 import type { Survey } from "./survey.ts";
 
-/** What the rules are about. */
+/** The columns that the rules are about. */
 export interface RuleSubject {
-  /** What is written. */
+  /** Columns that are written. */
   readonly columns: Columns;
-  /** What is read besides: a rule gives the type of such a column, and says nothing else. */
+  /** Further columns that are only read: a rule can only give their type. */
   readonly read?: Columns;
-  /** What has the columns, for faults. */
+  /** The owner of the columns, for faults. */
   readonly of: string;
 }
 
-/** The rules in the form that they are compiled from; every fault of every rule goes to the survey. */
+/** The rules in the form from which they are compiled; all faults go to the survey. */
 export function readRules(
   survey: Survey,
   written: readonly Rule[],
@@ -41,7 +41,7 @@ export function readRules(
       const value = rule[fault.rule];
       const isName = fieldRules[fault.rule].namesField && typeof value === "string";
       survey.fault([...at, "constraints", fault.rule], {
-        expected: `another value: it ${fault.message}`,
+        expected: `a valid value (it ${fault.message})`,
         hint: isName ? didYouMean(value, columns.keys()) : undefined,
       });
     }
@@ -51,7 +51,7 @@ export function readRules(
 
 const noColumns: Columns = new Map();
 
-/** What a rule can say of a column that is only read. */
+/** Constraints that a rule may have for a column that is only read. */
 const readingConstraints: ReadonlySet<string> = new Set(["precision", "scale"]);
 
 function checkReading(
@@ -63,14 +63,14 @@ function checkReading(
     if (readingConstraints.has(name)) continue;
     survey.fault([...at, "constraints", name], {
       found: `a constraint on ${rule.name}, which is only read`,
-      expected: "a type, precision or scale alone for a column that no table keeps",
+      expected: "only a type, precision or scale, because the column belongs to a view or query",
     });
   }
   const { type } = column;
   if (rule.type === undefined || rule.type === type || column.ruleTypes?.includes(rule.type))
     return;
   survey.notice(
-    `fieldValidation: the database says that ${rule.name} is a ${type} column; the type ${rule.type} of its rule has no effect`,
+    `fieldValidation: ${rule.name} is a ${type} column in the database, so the type ${rule.type} of its rule has no effect`,
   );
 }
 
@@ -102,13 +102,13 @@ function copyRule<Name extends RuleName>(
   if (value !== undefined) to[name] = value;
 }
 
-/** The columns, each with what its rule tells beyond the database. */
+/** The columns, each refined by its rule. */
 export function refineColumns(columns: Columns, rules: readonly FieldRule[]): Columns {
   const byName = new Map(rules.map((rule) => [rule.name, rule]));
   return new Map([...columns].map(([name, column]) => [name, refine(column, byName.get(name))]));
 }
 
-/** What every engine's integers hold. */
+/** The range of integers on every engine. */
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 function refine(column: Column, rule: FieldRule | undefined): Column {
@@ -117,7 +117,7 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
   const own = columnTypes[column.type].arithmetic;
   if (asked !== column.type && column.ruleTypes?.includes(asked) === true) {
     const { arithmetic } = columnTypes[asked];
-    // The declared type goes on saying how the engine stores the value; only what the service makes of it changes.
+    // The declared type still determines how the engine stores the value; only its interpretation changes.
     return {
       ...column,
       type: asked,

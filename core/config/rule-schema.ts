@@ -1,10 +1,10 @@
-/** What `fieldValidation` may say of one field: how rules are written follows from their objects in `core/rules/`. */
+/** The Zod schema of one rule of `fieldValidation`, derived from the rule objects in `core/rules/`. */
 import { z } from "zod";
 import { fieldRules, ruleNames } from "../rules/field-rules.ts";
 import type { MessageName, RuleDefinitions, RuleName } from "../rules/rule-definition.ts";
 import { ruleTypes } from "../values/column-types.ts";
 
-/** Object.fromEntries forgets which name has which value. */
+/** Object.fromEntries loses the types of the individual names. */
 const schemas = Object.fromEntries(
   Object.entries(fieldRules).map(([name, { schema }]) => [name, schema]),
 ) as { readonly [Name in RuleName]: RuleDefinitions[Name]["schema"] };
@@ -38,5 +38,5 @@ export const ruleSchema = z.strictObject({
   constraints: constraintsSchema.default({}).describe("What the value must satisfy."),
 });
 
-/** One rule in the first spelling. */
+/** One rule in the main spelling. */
 export type Rule = z.output<typeof ruleSchema>;

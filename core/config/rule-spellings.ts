@@ -1,4 +1,4 @@
-/** Second spellings of `fieldValidation`, and of the formats of dates in it. */
+/** Alternative spellings of `fieldValidation` and of its date formats. */
 import type { Path } from "./faults.ts";
 import { isRuleName } from "../rules/field-rules.ts";
 import { type Draft, isMembers, type Members } from "./draft.ts";
@@ -33,11 +33,14 @@ const ruleProperties: readonly string[] = [
   "constraints",
 ];
 
-/** Where a rule says this inside of its constraints, it means nothing of its own: the table decides about keys. */
+/** These marks in constraints have no effect: the table determines its key. */
 const isMark = (name: string, value: unknown): boolean =>
   (name === "primaryKey" || name === "autoGenerate") && typeof value === "boolean";
 
-/** Constraints beside `name` and `type` go into `constraints`; one that is there already stays, for the check to refuse. */
+/**
+ * Moves constraints next to `name` and `type` into `constraints`. One that exists in both places stays, so that the
+ * check refuses it.
+ */
 function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["moved"]): Members {
   const nested = rule["constraints"] ?? {};
   if (!isMembers(nested)) return rule;
@@ -61,7 +64,7 @@ function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["move
 
 const dateTypes: readonly unknown[] = ["date", "datetime", "timestamp", "time"];
 
-/** `constraints.format` of a date -> `dateTimeFields`, where the formats of dates stand. A list there takes the usual format. */
+/** Moves `constraints.format` of a date to `dateTimeFields`. A list there uses the default format. */
 export function carryDateFormats({ root, moved, refuse }: Draft): void {
   const written = root["dateTimeFields"];
   if (Array.isArray(written) && written.every((name) => typeof name === "string"))
@@ -83,7 +86,7 @@ export function carryDateFormats({ root, moved, refuse }: Draft): void {
   if (!isMembers(details)) return;
   for (const { rule, at } of datesWithFormat(details["fieldValidation"])) {
     const path = ["masterDetail", "detailConfig", "fieldValidation", at, "constraints", "format"];
-    refuse(path, "no format for the dates of details: leave it out, dates are ISO 8601");
+    refuse(path, "no format for dates of details (remove it; dates are ISO 8601)");
     delete rule.constraints["format"];
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What an endpoint's file may say, in the first spelling of everything; `compat.ts` turns second spellings into this before
- * it is checked. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
+ * The properties of an endpoint's file in their main spelling; `compat.ts` converts alternative spellings before the
+ * check. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
  */
 import { z } from "zod";
 import { eventNames } from "../plans/hook.ts";
@@ -330,5 +330,5 @@ export const endpointSchema = z
     description: "One entity: where its rows are, and what may be done with them.",
   });
 
-/** An endpoint's file in the first spelling, defaults filled in. */
+/** An endpoint's file in the main spelling, with defaults. */
 export type Payload = z.output<typeof endpointSchema>;

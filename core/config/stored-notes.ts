@@ -15,7 +15,7 @@ export function noteStoredForms(
     columns.flatMap(({ name, stored }) => (stored?.note ? [`${name} holds ${stored.note}`] : [])),
   );
   if (notes.size === 0) return;
-  const message = `the stored values: ${[...notes].join("; ")}`;
+  const message = `values are stored in a special form: ${[...notes].join("; ")}`;
   if (columns.every(({ stored }) => stored?.isUniform !== false)) survey.remark(message);
   else survey.notice(message);
 }

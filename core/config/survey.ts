@@ -1,6 +1,6 @@
 /**
- * One endpoint while it is compiled: its payload, what the database says, and the faults found so far. Names of tables,
- * columns and queries are resolved here and nowhere else, so that each unknown one is a fault with its place and "did
+ * One endpoint while it is compiled: its payload, access to the database catalog, and the faults found so far. Names of
+ * tables, columns and queries are resolved only here, so that each unknown name is a fault with its position and "did
  * you mean".
  */
 import type { Column, Columns, Table } from "../values/column.ts";
@@ -24,16 +24,16 @@ export interface Survey {
   /** Whether the database may show each caller other rows, by rules of its own. */
   readonly hasPolicies: boolean;
   readonly requests: RequestSettings;
-  /** How long a hook may take that does not say so itself. */
+  /** Time-out of hooks without their own. */
   readonly hookTimeoutMs: number;
-  /** The project's files, as of the ProjectConfig. */
+  /** The project's files, see `ProjectConfig`. */
   readonly files: ProjectConfig["files"];
   readonly jobs: ProjectConfig["jobs"];
   readonly faults: Fault[];
   readonly notices: string[];
   readonly remarks: string[];
   fault(path: Path, about: { found?: string; expected: string; hint?: string | undefined }): void;
-  /** Something that the operator should know and that stops nothing. */
+  /** Adds a note for the operator that does not prevent the start. */
   notice(message: string): void;
   /** Something that only `rowgate check` prints. */
   remark(message: string): void;
@@ -41,7 +41,7 @@ export interface Survey {
   table(name: string, path: Path): Promise<Table | null>;
   /** As of the catalog: no fault where there is none. */
   findTable(name: string): Promise<Table | null>;
-  /** The operator's SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
+  /** The configured SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
   query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
   /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
   parameterQuery(
@@ -49,19 +49,19 @@ export interface Survey {
     parameter: Column,
     path: Path,
   ): Promise<readonly Column[] | null>;
-  /** As of the catalog. */
+  /** See `Catalog`. */
   computes(computation: Computation): boolean;
-  /** As of the catalog. */
+  /** See `Catalog`. */
   readonly answersStoredRows: boolean;
-  /** The SQL itself, read from its file when it names one; not shown to the database. */
+  /** The SQL text, read from its file if it names one. The database is not asked. */
   queryText(sql: string, path: Path): string | null;
-  /** Null, and a fault, when there is no such column; `of` is what lacks it. */
+  /** Null, and a fault, when there is no such column; `of` names the owner of the columns. */
   column(name: string, columns: Columns, path: Path, of: string): Column | null;
   /** Each name of the list at this path that exists. */
   columns(names: readonly string[], columns: Columns, path: Path, of: string): Column[];
 }
 
-/** An empty object is as good as none. */
+/** An empty object counts as absent. */
 export const hasAuth = ({ auth }: Pick<ProjectConfig, "auth">): boolean =>
   auth !== undefined && Object.keys(auth).length > 0;
 
@@ -113,7 +113,7 @@ export function openSurvey(
       if (written === undefined) {
         const known = [...config.files.keys()].filter((file) => file.endsWith(".sql"));
         survey.fault(path, {
-          expected: `a file of the folder ${config.name}, as "file:query/open.sql"`,
+          expected: `a file in the folder ${config.name}, such as "file:query/open.sql"`,
           hint: didYouMean(name, known),
         });
         return null;
@@ -165,7 +165,7 @@ export function openSurvey(
       const reason = error instanceof Error ? error.message : String(error);
       survey.fault(path, {
         found: `a query that the database refuses: ${reason}`,
-        expected: "a query that it takes",
+        expected: "a query that the database accepts",
       });
       return null;
     }
@@ -174,7 +174,7 @@ export function openSurvey(
     if (twice === undefined) return columns;
     survey.fault(path, {
       found: `two columns named ${twice}`,
-      expected: "a name of its own for each, with AS",
+      expected: "a different name for each column; use AS",
     });
     return null;
   }

@@ -1,6 +1,6 @@
 /**
- * `workflow` of an endpoint as a plan: the column of the status, which status may follow which, and the hooks
- * (`hook-plan.ts`). A status that no record could have is a fault here, instead of a refusal at its first change.
+ * Compiles `workflow` into a plan: the status column, the allowed transitions, and the hooks (`hook-plan.ts`). A status
+ * that no record could have is a fault at start instead of an error at its first use.
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Table } from "../values/column.ts";
@@ -12,7 +12,7 @@ import { type HookSettings, hookOf } from "./hook-plan.ts";
 import { forEverybody } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
-/** Null where no workflow is asked for, or the entity cannot have one; faults say why. */
+/** Null without a workflow, or when the entity cannot have one, with faults that say why. */
 export function workflowOf(
   survey: Survey,
   parts: {
@@ -45,12 +45,12 @@ export function workflowOf(
   };
 }
 
-/** Null, and a fault, when there is none that a change can write and an answer can show. */
+/** Null, and a fault, when there is no status column that is writable and visible. */
 function statusColumn(survey: Survey, table: Table, write: WritePlan | null): Column | null {
   const { workflow: config, hiddenFields } = survey.payload;
   const path = ["workflow", "statusField"];
   const name = config?.statusField ?? "status";
-  // Without a workflow, `requirements.ts` says what is missing.
+  // Without a workflow, `requirements.ts` reports what is missing.
   if (config === undefined && !table.columns.has(name)) return null;
   const column = survey.column(name, table.columns, path, `the table ${table.name}`);
   if (column === null) return null;
@@ -61,15 +61,15 @@ function statusColumn(survey: Survey, table: Table, write: WritePlan | null): Co
   if (isOwn) {
     survey.fault(path, {
       found: "a column that the service or the database fills",
-      expected: "a column of its own for the status",
+      expected: "a column that only change-status fills",
     });
   } else if (forEverybody(hiddenFields).includes(name)) {
     survey.fault(path, {
       found: "a hidden column",
-      expected: "a column that answers may show: change-status tells the status",
+      expected: "a column that is not hidden, because change-status answers with the status",
     });
   } else if (!statusTypes.includes(column.type)) {
-    survey.fault(path, { found: `a ${column.type} column`, expected: "a column of text" });
+    survey.fault(path, { found: `a ${column.type} column`, expected: "a text column" });
   } else return column;
   return null;
 }
@@ -78,7 +78,9 @@ const statusTypes: readonly string[] = ["text", "other", "integer"];
 
 type IsStatus = (text: string, path: Path) => boolean;
 
-/** False, and a fault, for a status that no record can have, or that would be stored otherwise than it is written. */
+/**
+ * False, and a fault, for a status that no record can have, or that would be stored differently from how it is written.
+ */
 function checkStatus(
   survey: Survey,
   text: string,
@@ -88,11 +90,12 @@ function checkStatus(
   const { values, errors } = rules.check({ [name]: text }, "update", fields);
   const found = `the status ${JSON.stringify(text)}`;
   if (errors) {
-    survey.fault(path, { found, expected: `a status that ${name} takes: ${errors[name]?.[0]}` });
+    survey.fault(path, { found, expected: `a valid value of ${name} (it ${errors[name]?.[0]})` });
     return false;
   }
   const stored = String([...values.values()][0]);
-  if (stored !== text) survey.fault(path, { found, expected: `as it is stored: "${stored}"` });
+  if (stored !== text)
+    survey.fault(path, { found, expected: `the status as the database stores it, "${stored}"` });
   return stored === text;
 }
 
@@ -102,13 +105,13 @@ function transitionsOf(survey: Survey, isStatus: IsStatus): WorkflowPlan["transi
   const known = Object.keys(config);
   for (const [from, targets] of Object.entries(config)) {
     const path = ["workflow", "transitions", from];
-    // The empty text stands for records without a status.
+    // The empty string stands for records without a status.
     if (from !== "") isStatus(from, path);
     for (const [index, target] of targets.entries()) {
       if (!isStatus(target, [...path, index]) || known.includes(target)) continue;
       const hint = didYouMean(target, known);
       if (hint !== undefined)
-        survey.notice(`workflow.transitions: no status follows ${target}; ${hint}`);
+        survey.notice(`workflow.transitions: ${target} has no next status; ${hint}`);
     }
   }
   return new Map(Object.entries(config));

@@ -1,6 +1,6 @@
 /**
- * The body of a composite, taken apart and checked: the header's object under its table's name, the details inside of
- * it, and every fault of header and details at once. Nothing here asks the database.
+ * Parses and checks the body of a composite: the header's object under the name of its table, the details inside it,
+ * and all faults of header and details at once. The database is not used here.
  */
 import type { Call } from "../calls/action.ts";
 import type { Column, Columns } from "../values/column.ts";
@@ -26,7 +26,7 @@ import { mayHold } from "../query/where.ts";
 /** What create-composite and update-composite need. */
 export interface CompositeNeeds extends RecordPlan {
   readonly composite: CompositePlan;
-  /** The header's key alone: it has rules of its own, and is checked apart. */
+  /** Only the key of the header, which has its own rules and is checked separately. */
   readonly keyColumns: Columns;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where a fault of a composite's details stands: `<detail table>[<index>].<field>`, in the words of the `errors` map.
+ * Where a fault of a composite's details stands: `<detail table>[<index>].<field>`, in the terms of the `errors` map.
  */
 import type { DetailPlan } from "../plans/entity.ts";
 import { AppError, type ErrorKind, type FieldErrors } from "../values/errors.ts";
@@ -33,7 +33,7 @@ export function addErrors(errors: FieldErrors, place: Place, found: FieldErrors)
   }
 }
 
-/** What a database says of a row that it refuses. */
+/** Errors with which a database refuses a row. */
 const refusals: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "validationFailed",
   "duplicateEntry",

@@ -16,7 +16,9 @@ import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 import { matches } from "./text-match.ts";
 
-/** Null when nothing filters. What is no field, or not searchable, is passed over. Rejects with Invalid payload. */
+/**
+ * Null when nothing filters. Columns that are not fields, or not searchable, are ignored. Rejects with Invalid payload.
+ */
 export function parseColumnControl(
   sent: readonly SentColumn[],
   { searchesWords }: GridPlan,
@@ -65,7 +67,7 @@ function searchesOf(column: Column, search: unknown, isWords: boolean): Conditio
   return condition === null ? [] : [condition];
 }
 
-/** As in the browser, half a date is no search yet. */
+/** As in the browser, an incomplete date is not searched for yet. */
 const dateOf = (column: Column, test: Test, value: unknown): Condition | null =>
   test.endsWith("null") || isTaken(column, inColumnForm(column, value))
     ? conditionOf(column, test, [value])
@@ -82,7 +84,7 @@ function maskedOf(column: Column, test: Test, { value, mask }: Sent): Condition 
     return dateOf(column, test, time);
   if (test !== "=" && test !== "!=")
     throw invalidPayload(
-      `The time of day of "${column.name}" can be tested for equal and notEqual alone`,
+      `The time of day of "${column.name}" can only be compared with equal and notEqual`,
     );
   if (typeof time !== "string" || !timeOfDay.test(time)) return null;
   return matches(column, `%T${time}%`, test === "!=");

@@ -1,7 +1,7 @@
 /**
- * One test of a field, as the grid's extensions put it -> a Condition. It means what the library finds when it searches
- * in the browser, where a missing value is an empty text: texts are found whatever their case, and the opposite of a
- * test is true of nulls.
+ * Converts one test of a field by the grid's extensions into a Condition. It finds what the library finds when it
+ * searches in the browser, where a missing value is an empty text: texts are compared without case, and a negated test
+ * is true for nulls.
  */
 import type { Column } from "../values/column.ts";
 import { isDate } from "../values/formats.ts";
@@ -24,9 +24,9 @@ export type Test =
   | `!${TextTest}`;
 
 /**
- * Null where a value that the test takes is missing: the library sends such tests while a person is still typing. A value
- * that the column cannot take (half a date) equals nothing, and is above and below nothing.
- * Rejects with Invalid payload what is no text, number or truth value.
+ * Null where a value that the test takes is missing: the library sends such tests while a person is still typing. A
+ * value that the column cannot take (an incomplete date) matches no row. Rejects with Invalid payload values that are
+ * not text, numbers or booleans.
  */
 export function conditionOf(
   column: Column,
@@ -74,7 +74,7 @@ export function conditionOf(
 export function isTaken(column: Column, value: unknown): boolean {
   const isPlain = typeof value !== "object" || value instanceof ExactNumber;
   if (!isPlain || (typeof value === "string" && !value.isWellFormed()))
-    throw invalidPayload("A value to compare with must be a number, or a text of valid Unicode");
+    throw invalidPayload("A value to compare with must be a number or valid Unicode text");
   return isComparable(column, value);
 }
 
@@ -106,11 +106,11 @@ const isFilled = (column: Column): Condition => {
     : isNotNull;
 };
 
-/** A label is never empty, and an engine may refuse to compare it with what is no label. */
+/** A label is never empty, and an engine may refuse to compare it with other texts. */
 const hasEmptyText = ({ type, labels }: Column): boolean =>
   columnTypes[type].isText && labels === null;
 
-/** A condition in the words of read's `where`, which turns the value into the column's type. */
+/** A condition in the terms of read's `where`, which turns the value into the column's type. */
 function inWhere(column: Column, operator: string, value: unknown): Condition {
   const where = { conditions: [{ key: column.name, operator, value }] };
   return asPayload(() => parseWhere(where, new Map([[column.name, column]])))!;
@@ -142,7 +142,7 @@ function dayAfter({ type }: Column, value: unknown): string | null {
   return isDate(next) ? next : null;
 }
 
-/** The smaller value first: the library takes them in either order, and sorts some of them as texts. */
+/** The smaller value first: the library accepts both orders, and sorts some values as text. */
 function inOrder(column: Column, [first, second]: readonly unknown[]): [unknown, unknown] {
   return comesAfter(column, first, second) ? [second, first] : [first, second];
 }

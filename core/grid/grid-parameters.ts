@@ -1,6 +1,6 @@
 /**
- * How a parameter of the grid is read, whether it came as JSON or as a form, in which every value is a text, and nothing
- * can be said to be null, false or an empty list. The other files of this folder ask here.
+ * Reads parameters of the grid, sent as JSON or as a form. In a form every value is a string, and null, false and empty
+ * lists cannot be expressed.
  */
 import { AppError, invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
@@ -11,7 +11,7 @@ import { patternText } from "../query/where.ts";
 /** An object of the request: own properties are what the client sent. */
 export type Sent = Readonly<Record<string, unknown>>;
 
-/** Whatever is wrong with a parameter of the grid is a fault of its payload: Invalid parameter becomes Invalid payload. */
+/** For the grid, every invalid parameter is an invalid payload: converts Invalid parameter into Invalid payload. */
 export function asPayload<Value>(parse: () => Value): Value {
   try {
     return parse();

@@ -1,8 +1,7 @@
 /**
- * The request of the DataTables grid -> what its page, its counts and its lists of values need. Everything that a
- * client can do wrong is found here, before a statement runs. What the library says of its own columns (`columns`,
- * `order`, `searchPanes`) may name what is no field of ours and is then passed over; what somebody asks for (`where`,
- * `sort_columns`, `searchBy`, `searchBuilder`) must name a field.
+ * Parses the request of the DataTables grid. All client errors are found here, before a statement runs. What the
+ * library sends about its own columns (`columns`, `order`, `searchPanes`) may name columns that are not fields, which
+ * are ignored; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
  */
 import { type CountMode, parseCountMode } from "../lists/count.ts";
 import type { Column, Columns } from "../values/column.ts";
@@ -32,7 +31,7 @@ export interface GridRequest {
   readonly count: CountMode;
   /** All that filters; null when nothing does. */
   readonly filter: Condition | null;
-  /** All of it but the panes. */
+  /** The filter without the panes. */
   readonly rest: Condition | null;
   readonly panes: Panes;
   readonly sort: readonly Sort[];
@@ -115,7 +114,7 @@ function orderOf(value: unknown, plan: GridPlan, sent: readonly SentColumn[]): S
     }
     const named = sent[index]?.isOrderable ? sent[index].column : null;
     const column = byPosition[index] ?? named;
-    // The library clears an order by an empty direction.
+    // The library removes an order by an empty direction.
     if (!column || dir === "" || !columnTypes[column.type].isSorted) return [];
     return [{ column, direction: dir.toLowerCase() as Sort["direction"] }];
   });

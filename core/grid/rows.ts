@@ -1,6 +1,6 @@
 /**
- * The rows of the page as the library reads them: a field `a.b` is what it looks for as `b` within `a`, so a row must be
- * nested that way; and `DT_RowId` becomes the id of the row's element.
+ * The rows of the page as the library reads them: it reads a field `a.b` as the member `b` of `a`, so rows are nested
+ * accordingly, and it uses `DT_RowId` as the id of the row's element.
  */
 import type { GridPlan } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
@@ -17,7 +17,7 @@ export function shownRows(rows: Row[], { nestedNames, rowId }: GridPlan): Row[] 
   });
 }
 
-/** No name is the beginning of another, so each object on the way is one that was made here. */
+/** No name is a prefix of another, so every object on the path was created here. */
 function put(row: Row, path: readonly string[], value: Json): void {
   let within = row;
   for (const part of path.slice(0, -1)) within = (within[part] ??= {}) as Row;

@@ -1,7 +1,7 @@
 /**
- * `searchBuilder` of the grid's request, a tree of criteria that a person puts together -> a Condition. A criterion names
- * its field by `origData`. Unlike what the library says of columns, this is a filter that somebody asked for: a field that
- * there is not is refused, and only what is not finished is passed over.
+ * `searchBuilder` of the grid's request, a tree of criteria that a person puts together -> a Condition. A criterion
+ * names its field by `origData`. Unlike the library's list of columns, this is an explicit filter: unknown fields are
+ * refused, and only incomplete criteria are ignored.
  */
 import type { Column, Columns } from "../values/column.ts";
 import { invalidPayload } from "../values/errors.ts";
@@ -28,7 +28,9 @@ interface Place {
 function parseGroup(group: unknown, place: Place): Condition | null {
   if (!isObject(group)) throw invalidPayload("searchBuilder must be an object {logic, criteria}");
   if (place.depth > limits.gridCriteriaDepthMax)
-    throw invalidPayload(`searchBuilder nests deeper than ${limits.gridCriteriaDepthMax} groups`);
+    throw invalidPayload(
+      `searchBuilder is nested deeper than ${limits.gridCriteriaDepthMax} groups`,
+    );
   const logic = isBlank(group["logic"]) ? "AND" : group["logic"];
   if (typeof logic !== "string" || !/^(and|or)$/i.test(logic))
     throw invalidPayload("The logic of searchBuilder must be AND or OR");
@@ -92,7 +94,7 @@ function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {
   const isOne = typeof value === "string" || typeof value === "number";
   const values = isOne && value !== "" ? [value] : [...membersOf(value, "value").values()];
   if (values.length > 0) return values;
-  // Where there is no list of values, the word that is no value can only mean that none was set.
+  // Without a list of values, the word "undefined" can only mean that no value was set.
   return [value1, value2].map((one) => (isUnset(one) ? undefined : one));
 }
 

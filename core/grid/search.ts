@@ -24,7 +24,7 @@ export function parseSearch(
   const everywhere = [...within].filter((column) => plan.searched.has(column.name));
   const by = body["searchBy"] ?? "all";
   if (typeof by !== "string") throw invalidPayload("searchBy must be a column name or all");
-  // A column that is really called "all" can still be searched: by name it wins over the word.
+  // A column named "all" takes precedence over the keyword.
   const isEverywhere = by === "" || (by === "all" && !plan.columns.has(by));
   const searched = isEverywhere ? everywhere : [columnOf(by, plan.columns, "searchBy")];
   if (!isEverywhere) searched.forEach(mustHaveText);

@@ -30,7 +30,7 @@ export interface FileColumns {
 
 type Headings = readonly (string | null)[];
 
-/** Rejects with `invalidFile`: no heading is known, two mean the same field, or one that every row needs is missing. */
+/** Rejects with `invalidFile`: no heading is known, two refer to the same field, or one that every row needs is missing. */
 export function readHeadings(plan: ImportPlan, headings: Headings): FileColumns {
   const known: FileColumn[] = [];
   const ignored: string[] = [];
@@ -44,7 +44,7 @@ export function readHeadings(plan: ImportPlan, headings: Headings): FileColumns 
   if (known.length === 0) {
     const near = closest(ignored[0] ?? "", plan.template);
     throw invalidFile(
-      `No heading of the sheet names a field${near ? `; did you mean "${near}"?` : ""}`,
+      `No heading of the sheet is the name of a field${near ? `; did you mean "${near}"?` : ""}`,
     );
   }
   refuseTwice(known);
@@ -60,7 +60,7 @@ function refuseTwice(known: readonly FileColumn[]): void {
     const other = byColumn.get(column);
     if (other !== undefined)
       throw invalidFile(
-        `The headings "${shortened(other)}" and "${shortened(heading)}" mean the same field`,
+        `The headings "${shortened(other)}" and "${shortened(heading)}" refer to the same field`,
       );
     byColumn.set(column, heading);
   }

@@ -111,7 +111,7 @@ function presenceOf(
   if (isRequired) return "Required.";
   if (standIn === undefined || standIn === null) return "Optional.";
   const shown = offered && typeof standIn === "boolean" ? offered[standIn ? 0 : 1] : standIn;
-  return `Optional: a new record without it gets ${textOf(shown)}.`;
+  return `Optional: a new record without it gets ${choiceText(shown)}.`;
 }
 
 function purposeOf({ upsertKeys, strategy }: ImportPlan, column: Column): string | null {
@@ -134,14 +134,14 @@ function choicesOf(allowed: readonly Json[] | null): Choices | null {
     : { values: plain, isComplete: true };
 }
 
-const textOf = (value: unknown): string =>
+const choiceText = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
 /** Longer ones do not fit into the window that shows them. */
 const noteLengthMax = 400;
 
 function noteOf(sentences: readonly (string | null)[]): string {
-  const said = new Set(sentences.filter((sentence) => sentence !== null && sentence !== ""));
-  const note = [...said].join("\n");
+  const distinct = new Set(sentences.filter((sentence) => sentence !== null && sentence !== ""));
+  const note = [...distinct].join("\n");
   return note.length > noteLengthMax ? `${note.slice(0, noteLengthMax)}…` : note;
 }

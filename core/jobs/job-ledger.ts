@@ -1,6 +1,6 @@
 /**
- * What commits leave in the table `rowgate_jobs`, in the very transaction that stored their rows: its row is there exactly when the rows
- * are. Whatever a queue believes, this is the truth.
+ * Results of commits in the table `rowgate_jobs`, written in the transaction that stored the rows, so the entry exists
+ * exactly when the rows do. It takes precedence over the state in the queue.
  */
 import type { Table } from "../values/column.ts";
 import type { Queries } from "../callers/session.ts";
@@ -13,7 +13,7 @@ const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {
   return column;
 };
 
-/** What the job left; null when it left nothing. */
+/** The stored result of the job; null when there is none. */
 export async function findJobResult(
   queries: Queries,
   { ledger, jobId }: { ledger: Table; jobId: string },

@@ -1,7 +1,6 @@
 /**
- * Jobs as the actions of one project see them: they start one, look at it, or ask for its end. A job belongs to its project, endpoint
- * and caller; for everybody else its id is as unknown as one that nobody ever gave. `ports.ts` says what a job is, `jobs/` keeps
- * and runs them.
+ * Jobs as the actions of one project use them: start, look up, cancel. A job belongs to its project, endpoint and
+ * caller; for everyone else its id is unknown. `ports.ts` defines jobs, `jobs/` keeps and runs them.
  */
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -20,7 +19,7 @@ import type {
 } from "../plans/ports.ts";
 import type { NewId } from "../values/clock.ts";
 
-/** Whom a job or an upload belongs to. */
+/** The owner of a job or an upload. */
 export interface Owner {
   readonly endpoint: string;
   readonly caller: Caller;
@@ -82,10 +81,10 @@ export const callerOf = ({ caller }: Pick<Job, "caller">): Caller => caller ?? n
 /** What the status of a job that was cancelled says. */
 export const cancelledError = "The job was cancelled";
 
-/** What the status says of a job that failed for no reason that is the client's to know. */
+/** The status message of a job that failed for an internal reason. */
 export const unknownError = "The job could not be finished";
 
-/** What the status says of a job whose workers died again and again. */
+/** The status message of a job whose workers died repeatedly. */
 export const abandonedError = "The job was interrupted too often and was given up";
 
 const idShape =
@@ -115,7 +114,7 @@ export function createProjectJobs(
       { request, id = `${kind}-${newId()}` },
     ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
-        throw new AppError("payloadTooLarge", "The request is too large for a job");
+        throw new AppError("payloadTooLarge", "The request is too large for a background job");
       const kept = caller.kind === "nobody" ? null : caller;
       // Not the name itself: it may hold an address, and the job is kept.
       const share = hashOf(shareName);
@@ -133,7 +132,7 @@ export function createProjectJobs(
         job.endpoint === endpoint &&
         (reachesAllJobs || identityOf(callerOf(job)) === identityOf(caller)) &&
         !hasEndedFor(job, job.keptSeconds);
-      if (!isOwn) throw notFound("There is no such job");
+      if (!isOwn) throw notFound("Unknown job");
       return job;
     },
     async cancel(kinds, owner, id) {
@@ -152,7 +151,7 @@ export function createProjectJobs(
 export function idIn(body: Record<string, unknown>, name: string): string {
   const id = Object.hasOwn(body, name) ? (body[name] ?? "") : "";
   if (id === "") throw invalidPayload(`${name} is required`);
-  if (typeof id !== "string") throw invalidPayload(`${name} must be a text`);
+  if (typeof id !== "string") throw invalidPayload(`${name} must be text`);
   return id;
 }
 

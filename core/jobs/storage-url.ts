@@ -66,7 +66,7 @@ function bucketOf({
   const pathStyle = searchParams.get("pathStyle");
   if (pathStyle !== null && !/^(true|false)$/.test(pathStyle))
     return "must have true or false as pathStyle";
-  // Certificates of hosts end at the first dot; and other services than AWS seldom have a host for each bucket.
+  // Certificates of hosts end at the first dot; and other services than AWS rarely have a host for each bucket.
   const isInPath = pathStyle === null ? given !== null || host.includes(".") : pathStyle === "true";
   const address = isInPath
     ? `${endpoint.href}/${host}`

@@ -1,6 +1,6 @@
 /**
- * Uploaded workbooks: where they stand, and what is known of them. An upload is there when its description is, which is written last; it
- * belongs to its project, endpoint and caller, and is kept as long as other files.
+ * Uploaded workbooks: their location and description. An upload exists when its description exists, which is written
+ * last. It belongs to its project, endpoint and caller, and is kept as long as other files.
  */
 import { identityOf } from "../plans/caller.ts";
 import { notFound } from "../values/errors.ts";
@@ -35,12 +35,12 @@ export async function describeUpload(
   await files.write(descriptionKey(project, id), [new TextEncoder().encode(text)]);
 }
 
-/** `id` as the client sent it. Rejects with `notFound`, alike for one that is unknown, expired or somebody else's. */
+/** `id` as the client sent it. Rejects with `notFound`, alike for one that is unknown, expired or another client's. */
 export async function findUpload(
   { files, fileTtlSeconds }: ProjectJobs,
   { project, owner, id }: { project: string; owner: Owner; id: string },
 ): Promise<{ id: string; totalRows: number }> {
-  const unknown = notFound("There is no such upload");
+  const unknown = notFound("Unknown upload");
   if (!idShape.test(id) || id.endsWith("\n")) throw unknown;
   const key = descriptionKey(project, id);
   const info = await files.info(key);

@@ -44,7 +44,7 @@ export const asksForCursor = ({ cursor }: Record<string, unknown>): boolean =>
 export function parseCursorPage(body: Record<string, unknown>, list: CursorList): CursorPage {
   for (const name of ["page", "limit"]) {
     if (body[name] !== undefined)
-      throw invalidParameter(`${name} and cursor exclude each other; leave one of them out`);
+      throw invalidParameter(`${name} and cursor cannot be combined; leave one of them out`);
   }
   const { cursor } = body;
   if (cursor !== true && typeof cursor !== "string")
@@ -76,8 +76,8 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
   if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
     throw invalidParameter(
       list.hasKey
-        ? "The primary key does not tell the records of this endpoint apart, so they cannot be paged by cursor; use page"
-        : "The page would end between two records that nothing tells apart; use another per_page, or page",
+        ? "The primary key is not unique in this endpoint, so its records cannot be paged by cursor; use page"
+        : "The page would end between two records with equal sort values and no key; use another per_page, or page",
     );
   }
   return {
@@ -99,9 +99,13 @@ export function cursorFailure(error: unknown, { list, after }: CursorPage): unkn
   const isForeign = list.sort.some(({ column }) => columnTypes[column.type].isForeign);
   const isRefused = refusals.has(error.kind) || (isForeign && error.kind === "internal");
   if (!isRefused) return error;
-  return new AppError("invalidParameter", "The cursor holds a value that no record can have", {
-    cause: error,
-  });
+  return new AppError(
+    "invalidParameter",
+    "The cursor contains an invalid value; use the next_cursor of an answer",
+    {
+      cause: error,
+    },
+  );
 }
 
 /** What the database's refusal of a value becomes. */
@@ -188,7 +192,7 @@ function writeCursor(place: Place, list: CursorList): string {
   const bytes = new TextEncoder().encode(JSON.stringify([version, digestOf(list), place]));
   const cursor = toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   if (cursor.length <= limits.cursorLengthMax) return cursor;
-  throw invalidParameter("The texts of the sorted columns are too long for a cursor; use page");
+  throw invalidParameter("The values of the sorted columns are too long for a cursor; use page");
 }
 
 function readCursor(cursor: string, list: CursorList): Place {
@@ -196,13 +200,14 @@ function readCursor(cursor: string, list: CursorList): Place {
   if (madeBy !== version || typeof digest !== "string" || !isPlace(place)) throw noCursor();
   if (digest !== digestOf(list) || place.length !== list.sort.length) {
     throw invalidParameter(
-      "The cursor belongs to a list with another sort, where or search; begin again with cursor: true",
+      "The cursor belongs to a list with a different sort, where or search; start again with cursor: true",
     );
   }
   return place;
 }
 
-const noCursor = () => invalidParameter("The cursor is not one that an answer gave");
+const noCursor = () =>
+  invalidParameter("The cursor is not valid; use the next_cursor of an answer");
 
 function contentOf(cursor: string): unknown[] {
   if (cursor.length > limits.cursorLengthMax || !/^[\w-]+$/.test(cursor)) throw noCursor();

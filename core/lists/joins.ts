@@ -35,7 +35,7 @@ export function parseJoins(joins: unknown, plan: AggregatePlan): Joined {
   const resolved = [...found.values()];
   const statements = resolved.map(({ join }) => join);
   if (new Set(statements.map(({ right }) => right)).size < statements.length)
-    throw validationError("A join is asked for twice, by its name and as an object");
+    throw validationError("The same join is requested twice, by name and as an object");
   return { joins: statements, columns: allColumns(plan.columns, resolved) };
 }
 
@@ -48,7 +48,7 @@ interface Resolved {
 
 function named(name: string, plan: AggregatePlan): Resolved {
   const declared = plan.joins.get(name);
-  if (!declared) throw validationError(`There is no join named "${name.slice(0, 100)}"`);
+  if (!declared) throw validationError(`Unknown join "${name.slice(0, 100)}"`);
   return { name, join: declared.join, fields: declared.fields };
 }
 
@@ -79,11 +79,11 @@ function requested(item: unknown, plan: AggregatePlan): Resolved {
   const right = table?.columns.get(targetField);
   if (!left || !table || !right)
     throw validationError(
-      "This join is not allowed: it takes a table and fields that another endpoint shows, or a declared join",
+      "This join is not allowed: use a table and fields that another endpoint shows, or a declared join",
     );
   if (!canJoin(left, right))
     throw validationError(
-      `"${sourceField}" and "${targetField}" cannot be equal: their types differ`,
+      `"${sourceField}" and "${targetField}" cannot be compared: their types differ`,
     );
   const columns = [...table.columns.values()];
   const join = { type, source: table.source, columns, left, right, rows: null };

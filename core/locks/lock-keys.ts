@@ -56,7 +56,7 @@ export function lockKeysOf({ body, entity }: Asked, { columns }: LockPlan): Lock
 /** `lock_token` of the body, as lock/acquire answered it. */
 export function lockTokenOf(body: Record<string, unknown>): string {
   const token = body["lock_token"];
-  if (typeof token !== "string" || token === "") throw invalidPayload("lock_token must be a text");
+  if (typeof token !== "string" || token === "") throw invalidPayload("lock_token must be text");
   return token;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How a lock is called in its store. Two requests that mean the same record must make the same name, whatever they sent and
+ * Names of locks in the store. Two requests for the same record must produce the same name, whatever they sent and
  * through whichever endpoint. Record locks (of one write) and resource locks (of lock/acquire) never share a name.
  */
 import type { Column, Table } from "../values/column.ts";
@@ -21,7 +21,7 @@ export interface Locked {
 /** Endpoints of one table lock each other's records. */
 export const tableResource = ({ identity }: Table): string => `table ${identity}`;
 
-/** An endpoint that has only a view or a query locks what is its own. */
+/** An endpoint with only a view or a query has its own namespace of locks. */
 export const resourceOf = ({ write, name }: Entity): string =>
   write ? tableResource(write.table) : `endpoint ${name}`;
 
@@ -36,8 +36,9 @@ export function lockName(
 }
 
 /**
- * Some databases find a text by another case, without its accents or trailing blanks. Locks cannot know, so to them all of these
- * are one record: two different ones may have to wait for each other, but no two requests hold the same.
+ * Some databases find a text regardless of case, accents or trailing spaces. Locks cannot know that, so they treat all
+ * such texts as one record: two different records may have to wait for each other, but two requests never hold the same
+ * record.
  */
 function sameText(value: Scalar, { type }: Column): string {
   if (value instanceof Uint8Array) return toBase64(value);

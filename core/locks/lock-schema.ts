@@ -10,7 +10,7 @@ import type { LockPlan } from "./lock-keys.ts";
 export const lockKeysSchema = (plan: LockPlan, entity: Entity): JsonSchema =>
   closedObject(membersOf(plan, entity), ["lock_keys"]);
 
-/** With the token of an earlier answer it starts the time of its locks anew. */
+/** With the token of an earlier answer it extends its locks. */
 export function acquireSchema(plan: LockPlan, entity: Entity): JsonSchema {
   const { lockTtlSecondsMax: maximum } = entity.settings;
   const ttl: JsonSchema = {

@@ -1,10 +1,13 @@
-/** How many locks of lock/acquire one caller may hold, so that nobody fills the store. Locks of running requests are not counted. */
+/**
+ * The limit of locks of lock/acquire per caller, so that no caller fills the store. Locks of running requests are not
+ * counted.
+ */
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 
-/** What a store rejects `acquire` with when the caller's share is used up. */
+/** The error of `acquire` when the caller has reached its limit. */
 export const tooManyLocks = (): AppError =>
   new AppError(
     "tooManyRequests",
-    `You hold the most locks that one client may hold in a project (${limits.lockCallerMax}); release some, or wait until they end`,
+    `You hold the maximum number of locks per client and project (${limits.lockCallerMax}); release some, or wait until they expire`,
   );

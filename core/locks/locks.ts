@@ -1,7 +1,7 @@
 /**
- * What may be locked, by whom, and what follows for a write. A record lock lasts for one request and keeps other writes off its
- * records; a resource lock is taken by a client with lock/acquire and lasts until it is given back or its time is over.
- * `core/dispatch.ts` opens a `RequestLocks` for every request and closes it; the writing actions call `guardWrite`.
+ * Record locks and resource locks, and how they affect writes. A record lock lasts for one request and keeps other
+ * writes from its records. A resource lock is taken by a client with lock/acquire and lasts until it is released or
+ * expires. `core/dispatch.ts` opens a `RequestLocks` for every request and closes it.
  */
 import { AppError, unavailable } from "../values/errors.ts";
 import type { WritePlan } from "../plans/entity.ts";
@@ -54,8 +54,8 @@ export interface RequestLocks {
    */
   guardWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
   /**
-   * Takes the records' locks whatever the configuration says, trying again as it says; they are kept on until the request ends.
-   * Rejects with lockConflict, or unavailable where the store is out of reach.
+   * Takes the records' locks whatever the configuration says, trying again as it says; they are kept on until the
+   * request ends. Rejects with lockConflict, or unavailable where the store is unreachable.
    */
   takeRecords(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
   /**
@@ -73,7 +73,7 @@ export interface RequestLocks {
   /** lock/status, in the order of the keys. Rejects with unavailable. */
   status(keys: readonly LockKey[]): Promise<(LockState | null)[]>;
   isHolding(): boolean;
-  /** Gives the record locks back; the request is over. Never rejects. */
+  /** Releases the record locks at the end of the request. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export interface LockRequest {
   readonly log: Log;
 }
 
-/** How long somebody waits for record locks; never beyond the request's deadline. */
+/** How long a request waits for record locks; never beyond its deadline. */
 interface Patience {
   /** Tries after the first one. */
   readonly retries: number;
@@ -109,7 +109,7 @@ const untilDeadline: Patience = {
   delayMs: (tries) => Math.min(10 * 2 ** tries, 100),
 };
 
-/** The locks of a project, for each of its requests anew. */
+/** Creates the locks of one request of a project. */
 export type ProjectLocks = (request: LockRequest) => RequestLocks;
 
 export function createLocks({ store: rawStore, settings, digest, newId }: LocksDeps): ProjectLocks {
@@ -133,7 +133,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
     ): Promise<LockOutcome> {
       for (let tries = 0; ; tries++) {
         const outcome = await held.take(names);
-        // Those who met once should not meet again at the same moment.
+        // Random delays keep two competing requests from retrying at the same moment.
         const delayMs = patience.delayMs(tries) * (0.5 + Math.random());
         const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
         if (outcome.ok || tries >= patience.retries || isLate) return outcome;
@@ -148,7 +148,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
       patience: Patience = asConfigured,
     ): Promise<void> {
       const names = records.map((record) => nameOf("record", record));
-      // In one order everywhere: two that need several calls must not wait for each other.
+      // Always in the same order, so that two requests that need several calls do not wait for each other.
       for (const some of batches([...new Set(names)].toSorted())) {
         const outcome = await takePatiently(some, patience);
         if (outcome.ok) continue;
@@ -175,7 +175,8 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
             throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
           });
         } else if (settings.enforceResourceLocks) {
-          // Nobody is granted a lock on these records between the check and the end of the write. Other writes take turns.
+          // No lock on these records is granted between the check and the end of the write. Other writes wait their
+          // turn.
           await takeFor(write, keyValues, untilDeadline);
         }
         await locks.checkWrite(write, keyValues);
@@ -194,14 +195,14 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
         const foreign = states.findIndex((state) => state !== null && !state.isOwn);
         const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
         if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
-        // Who sends a token believes to hold the record.
+        // A client that sends a token expects to hold the lock.
         const isHeld = states.some((state) => state !== null);
         if (sentToken !== null && !isHeld) throw conflict(tokenEnded, { key, holder: null });
       },
 
       async acquire(keys, { token, owner, ttlMs }) {
         if (token === null && settings.enforceResourceLocks) {
-          // A write that was let through before has to be over: it holds the record's lock until then.
+          // A write that was allowed before must have finished: it holds the record's lock until then.
           const records = keys.map(({ locked }) => locked);
           await take(records, keys);
         }
@@ -233,7 +234,7 @@ export const secondsLeft = (holder: LockHolder | null): number =>
 const lockNotTaken =
   "A record is locked by another request, or locks are out of reach; nothing was changed";
 const recordInUse = "The record is being changed by another request";
-const heldByOther = "The record is locked by somebody else";
+const heldByOther = "The record is locked by another client";
 const tokenEnded = "The token holds no lock on this record any more";
 const lockLost = "The lock of the record was lost while the request ran; nothing was changed";
 
@@ -258,7 +259,7 @@ const lockedRecord = ({ table, key }: WritePlan, value: Scalar): Locked => ({
 
 type ShownKey = { readonly key: string; readonly value: Json } | null;
 
-/** A store that says itself that it grants nothing yet, where one out of reach is the cause of an error. */
+/** A store that says itself that it grants nothing yet, where one unreachable is the cause of an error. */
 const passesSoon = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "unavailable" && error.cause === undefined;
 
@@ -278,12 +279,15 @@ function batches<T>(items: readonly T[]): T[][] {
   );
 }
 
-/** The store, with what the client hears when it is out of reach. */
+/** The store, with the error for clients when it is unreachable. */
 function answering(store: LockStore): LockStore {
   const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
     asked.catch((error: unknown) => {
       if (error instanceof AppError) throw error;
-      throw unavailable("The locks are out of reach; nobody gets one until they are back", error);
+      throw unavailable(
+        "The lock store is not reachable, so no lock can be granted; try again later",
+        error,
+      );
     });
   return {
     acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),

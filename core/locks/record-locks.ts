@@ -1,5 +1,5 @@
 /**
- * The record locks of one request: one token for all of them, and a timer that keeps them on while the request runs.
+ * The record locks of one request: one token for all of them, and a timer that renews them while the request runs.
  */
 import type { LockOutcome, LockStore, Log } from "../plans/ports.ts";
 import type { NewId } from "../values/clock.ts";
@@ -8,9 +8,9 @@ export interface RecordLocks {
   /** All of the names or none; rejects as the store does. */
   take(names: readonly string[]): Promise<LockOutcome>;
   isHolding(): boolean;
-  /** Whether a lock that was taken may have ended meanwhile. */
+  /** Whether a lock that was taken may have expired. */
   isLost(): boolean;
-  /** Gives all of them back. Never rejects. */
+  /** Releases all of them. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function createRecordLocks(
       }
       endsAtMs = askedAtMs + ttlMs;
     } catch (error) {
-      log.warn({ err: error }, "The locks of a running request could not be kept on");
+      log.warn({ err: error }, "The locks of a running request could not be renewed");
     }
   }
 
@@ -63,7 +63,7 @@ export function createRecordLocks(
         await store.release(names, token).catch((error: unknown) => {
           log.warn(
             { err: error },
-            "The locks of a request could not be given back; they end by themselves",
+            "The locks of a request could not be released; they will expire",
           );
         });
       }

@@ -1,6 +1,6 @@
 /**
- * Locks for a caller who may not see every record: one outside of the scope is answered like one that is not there, whoever holds it, so that
- * no lock tells of a foreign record.
+ * Locks for a caller who may not see every record: one outside of the scope is answered like one that is not there, the
+ * one that holds it, so that no lock tells of a foreign record.
  */
 import type { Scope } from "../callers/scope.ts";
 import type { ReadQueries } from "../callers/session.ts";
@@ -65,7 +65,7 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
       await mustSee(write, keyValues);
       await locks.takeRecords(write, keyValues);
     },
-    // Comes behind one of the two above.
+    // Only called after one of the two above.
     checkWrite: locks.checkWrite,
     async acquire(keys, claim) {
       const seen = await seenKeys(keys);
@@ -114,7 +114,7 @@ async function seenValues(
     });
     for (const row of rows) seen.add(String(comparand(column, row[column.name])));
   }
-  // The database may find a text by another one, of other case: which, it alone can tell.
+  // The database may find a text by another text in other case; only the database knows.
   for (const value of values) {
     if (seen.has(String(value))) continue;
     const where = equals(column, value);

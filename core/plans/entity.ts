@@ -1,5 +1,5 @@
 /**
- * What a configuration becomes: frozen plans that a request looks up and runs. `core/config/compile-project.ts` makes
+ * The compiled configuration: frozen plans that a request looks up and runs. `core/config/compile-project.ts` makes
  * them once, at start, from the files and from what the database says of its tables (`column.ts`). No request changes
  * them, and no name from a request gets past them: names are looked up here.
  */
@@ -51,11 +51,11 @@ export interface HeaderTotal {
 export interface DetailPlan {
   readonly table: Table;
   readonly key: Column;
-  /** The key alone: it has rules of its own, and is checked apart. */
+  /** Only the key, which has its own rules and is checked separately. */
   readonly keyColumns: Columns;
   /** The column that holds the header's key. */
   readonly foreignKey: Column;
-  /** As of the WritePlan. */
+  /** See `WritePlan`. */
   readonly shown: Columns;
   readonly writable: Columns;
   readonly audit: AuditColumns;
@@ -138,11 +138,11 @@ export interface LookupPlan {
   readonly ignoresAccents: boolean;
   /** Columns that a request may name. */
   readonly columns: Columns;
-  /** As of the ReadPlan. */
+  /** See `ReadPlan`. */
   readonly key: readonly Column[];
   /** What the operator adds to every lookup. */
   readonly scope: Condition | null;
-  /** As of the ReadPlan. */
+  /** See `ReadPlan`. */
   readonly dependsOn: readonly string[];
 }
 
@@ -167,9 +167,9 @@ export interface GridPlan {
   readonly clampsLength: boolean;
   /** True: an error is answered with status 200, so that the grid shows its text. */
   readonly showsErrorsInline: boolean;
-  /** As of the ReadPlan. */
+  /** See `ReadPlan`. */
   readonly dependsOn: readonly string[];
-  /** As of the ReadPlan. */
+  /** See `ReadPlan`. */
   readonly key: readonly Column[];
 }
 
@@ -197,7 +197,7 @@ export interface ExportPlan {
   readonly exported: readonly ExportColumn[];
   /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
   readonly csvFormulas: "escape" | "keep";
-  /** As of the ReadPlan. */
+  /** See `ReadPlan`. */
   readonly key: readonly Column[];
   /** What the operator adds to every export. */
   readonly scope: Condition | null;

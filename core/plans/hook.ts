@@ -83,7 +83,7 @@ function fieldErrors(errors: Record<string, string | string[]>): FieldErrors {
     Object.entries(errors).map(([field, messages]) => {
       const list: unknown[] = Array.isArray(messages) ? messages : [messages];
       if (!list.every((message) => typeof message === "string"))
-        throw new TypeError(`The errors of ${field} must be texts`);
+        throw new TypeError(`The errors of ${field} must be strings`);
       return [field, list];
     }),
   );

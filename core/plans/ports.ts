@@ -1,5 +1,6 @@
 /**
- * All that core asks of the world. `db/` implements Db, `app/start/wire.ts` the rest; tests may pass their own.
+ * The interfaces that core needs from outside. `db/` implements Db, `app/` and `jobs/` the rest; tests may pass their
+ * own.
  */
 import type { Caller } from "./caller.ts";
 import type { Column, Table } from "../values/column.ts";
@@ -81,13 +82,16 @@ export interface Catalog {
   names(): Promise<readonly string[]>;
 }
 
-/** Why a database cannot be used, for its operator: two halves of one sentence. Neither holds a password, nor a text of the driver. */
+/**
+ * Why a database cannot be used, for the operator: reason and remedy, which form one sentence. They contain no password
+ * and no driver text.
+ */
 export interface DatabaseFault {
   /** `the server at localhost:5432 has no database "shop"`. */
   readonly reason: string;
   /** What to do: `correct its name in database.url, or create it`. */
   readonly remedy: string;
-  /** True: it does not pass by waiting. */
+  /** True: waiting does not help. */
   readonly isLasting: boolean;
 }
 
@@ -107,8 +111,8 @@ export interface Db {
 }
 
 /**
- * Where answers are kept for a while, and the versions of what they were read from. Shared by all instances that use the
- * same store. Every call rejects when the store is out of reach; none waits for long.
+ * Stores cached answers and the versions of their tables. Shared by all instances that use the same store. Every call
+ * rejects quickly when the store is unreachable.
  */
 export interface CacheStore {
   /** A text that stays the same as long as none of the names is raised, and never comes back once one was. */
@@ -148,7 +152,7 @@ export interface LockState extends LockHolder {
 export type LockOutcome =
   | {
       readonly ok: true;
-      /** Greater than that of every acquisition before it in the project, whatever became of the store in between. */
+      /** Greater than the fence of every earlier acquisition in the project, even if the store was lost in between. */
       readonly fence: number;
       readonly owner: string | null;
       /** Milliseconds since 1970, on the store's clock. */
@@ -158,9 +162,9 @@ export type LockOutcome =
   | { readonly ok: false; readonly name: string; readonly holder: LockHolder | null };
 
 /**
- * Locks of one project, by name, shared by all instances that use the same store. Each has the token of its holder and ends by
- * itself. A call names each lock once, and at most `limits.lockNamesMax` of them. Every call rejects when the store is out
- * of reach, or may have lost locks that were not put back yet; none waits for long.
+ * Locks of one project, by name, shared by all instances that use the same store. Each has the token of its holder and
+ * ends by itself. A call names each lock once, and at most `limits.lockNamesMax` of them. Every call rejects when the
+ * store is unreachable, or may have lost locks that were not put back yet; none waits for long.
  */
 export interface LockStore {
   /**
@@ -173,7 +177,7 @@ export interface LockStore {
   ): Promise<LockOutcome>;
   /** Keeps all of the names on for `ttlMs` from now, or none: the token has to hold each of them still. Fence and time stay. */
   extend(names: readonly string[], claim: { token: string; ttlMs: number }): Promise<LockOutcome>;
-  /** Gives back those that the token holds; resolves with their number. */
+  /** Releases the locks that the token holds; resolves with their number. */
   release(names: readonly string[], token: string): Promise<number>;
   /** In the order of the names; null = free. */
   status(names: readonly string[], token: string | null): Promise<(LockState | null)[]>;
@@ -215,7 +219,7 @@ export interface HookPlace {
   readonly index: number;
 }
 
-/** A call that nobody waits for. Plain data, so that a queue can keep it. */
+/** A call that are not waited for. Plain data, so that a queue can keep it. */
 export interface HookCall {
   /** A UUID; the `Idempotency-Key` of all tries. */
   readonly id: string;
@@ -314,7 +318,7 @@ export interface Choices {
 
 export type JobKind = "export" | "preview" | "commit";
 
-/** Background work, described by data alone: whoever runs it, in whatever process, has no more than this. */
+/** Background work, described by data only, so that any process can run it. */
 export interface Job {
   /** `<kind>-<uuid>`. */
   readonly id: string;
@@ -325,7 +329,7 @@ export interface Job {
   readonly caller: Caller | null;
   /** Equal for jobs of one caller, as `shareOf` tells them apart; absent: of an earlier version. */
   readonly share?: string;
-  /** What was asked for, in the words of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
+  /** What was asked for, in the terms of the kind; `limits.jobRequestLengthMax` characters of JSON at most. */
   readonly request: { readonly [name: string]: Json };
   /** Milliseconds since 1970. */
   readonly createdAtMs: number;
@@ -353,8 +357,9 @@ export interface JobRecord extends Job {
 }
 
 /**
- * Jobs of all projects. A job is run at least once, and may run again, or in two places at a time, when a worker dies or sleeps.
- * Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is out of reach.
+ * Jobs of all projects. A job is run at least once, and may run again, or in two places at a time, when a worker dies
+ * or sleeps. Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is
+ * unreachable.
  */
 export interface Queue {
   /**

@@ -82,10 +82,10 @@ export function fillUrl(template: Template, values: TemplateValues): string {
       typeof part === "string"
         ? part
         : // A text that is not valid Unicode has no encoding.
-          encodeURIComponent(textOf(valueOf(part, values)).toWellFormed()),
+          encodeURIComponent(scalarText(valueOf(part, values)).toWellFormed()),
     )
     .join("");
-  if (hasDotSegment(url)) throw new Error("A value would change the path of the hook's URL");
+  if (hasDotSegment(url)) throw new Error("A value would change the path of the hook URL");
   return url;
 }
 
@@ -115,7 +115,7 @@ function wholeOf(template: Template, values: TemplateValues): unknown {
   const [first] = template;
   if (template.length === 1 && typeof first === "object") return valueOf(first, values);
   return template
-    .map((part) => (typeof part === "string" ? part : textOf(valueOf(part, values))))
+    .map((part) => (typeof part === "string" ? part : scalarText(valueOf(part, values))))
     .join("");
 }
 
@@ -136,7 +136,7 @@ function valueOf({ from, name }: Variable, values: TemplateValues): unknown {
   return Object.hasOwn(holder, name) ? (holder[name] ?? null) : null;
 }
 
-function textOf(value: unknown): string {
+function scalarText(value: unknown): string {
   if (value === null) return "";
   return typeof value === "string" ? value : jsonOf(value);
 }

@@ -21,7 +21,7 @@ export function takesType(name: AggregateFunction | null, type: ColumnType): boo
   return name === "sum" || name === "avg" ? arithmetic !== null : hasExtremes;
 }
 
-/** Digits that an average has behind the point beyond those of its column. */
+/** Digits that an average has after the decimal point beyond those of its column. */
 const averageDigits = 4;
 /** The same for a decimal column that leaves its scale open. */
 const openScale = 12;

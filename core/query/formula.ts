@@ -44,7 +44,7 @@ export function parseFormula(text: string): ParsedFormula {
   const root = tokens && sumOf(tokens, limits.formulaDepthMax);
   if (!tokens || !root || tokens.length > 0) return { ok: false, expected: grammar };
   if (termsOf(root) > limits.formulaTermsMax)
-    return { ok: false, expected: `${grammar}, with fewer divisions inside of each other` };
+    return { ok: false, expected: `${grammar}, with fewer nested divisions` };
   const names = [...new Set(namesOf(root))];
   return { ok: true, formula: { text, root, names } };
 }
@@ -73,7 +73,7 @@ export function fractionOf(term: Term): Fraction {
   }
 }
 
-/** Digits behind the point that a result has in the column; null = as many as it takes. */
+/** digits after the decimal point that a result has in the column; null = as many as it takes. */
 export function scaleOfResult(target: FormulaTarget, { denominator }: Fraction): number | null {
   return scaleOf(target) ?? (denominator === null ? null : limits.quotientDigitsMax);
 }

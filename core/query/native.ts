@@ -16,17 +16,16 @@ export type NativeParams = readonly unknown[] | Readonly<Record<string, unknown>
  * could end the transaction), or values that do not fit the placeholders.
  */
 export function nativeOf(sql: string, params: NativeParams): Native {
-  if (typeof sql !== "string") throw new TypeError("query takes the text of a statement");
+  if (typeof sql !== "string") throw new TypeError("query expects the text of a statement");
   const single = singleStatement(sql);
   if (!single.ok) throw new TypeError(`query found ${single.found}, expected ${single.expected}`);
   const stretches = stretchesOf(single.text);
-  if (stretches === null)
-    throw new TypeError("query: hand over a text that holds a backslash as a parameter");
+  if (stretches === null) throw new TypeError("query: pass a text with a backslash as a parameter");
   const code = stretches.map(({ isCode, text }) => (isCode ? text : " ")).join("");
   const word = /^[\s(]*(\w*)/.exec(code)![1]!.toLowerCase();
   if (!rowWords.has(word)) {
     const allowed = [...rowWords].join(", ").toUpperCase();
-    throw new TypeError(`query takes a statement that begins with one of ${allowed}`);
+    throw new TypeError(`query only runs a statement that begins with ${allowed}`);
   }
 
   const find = finderFor(code, params);
@@ -83,7 +82,7 @@ interface Finder {
 /** One style for each statement, so that `?` and `:` stay operators of PostgreSQL where the style is another. */
 function finderFor(code: string, params: NativeParams): Finder {
   if (!Array.isArray(params)) {
-    if (!isObject(params)) throw new TypeError("query takes its values in an array or an object");
+    if (!isObject(params)) throw new TypeError("query expects its values in an array or an object");
     return {
       pattern: /(?<![:\w\]]):([A-Za-z_]\w*)/g,
       value(name = "") {

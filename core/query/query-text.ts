@@ -10,7 +10,7 @@ export type QueryText =
 
 /**
  * Engines differ on whether a backslash escapes a quote, so both readings are tried: the text is at fault only when
- * both find fault, and the database has the last word.
+ * both find fault, and the database decides.
  */
 export function singleStatement(sql: string): QueryText {
   const plain = read(sql, false);
@@ -68,7 +68,7 @@ function read(sql: string, backslash: boolean): QueryText {
       return {
         ok: false,
         found: `${JSON.stringify(text.slice(0, 20))} that never ends`,
-        expected: "its closing mark",
+        expected: "a closing quote or comment mark",
       };
     if (kind === "comment" || text.trim() === "") continue;
     if (text === ";") {
@@ -85,7 +85,7 @@ function read(sql: string, backslash: boolean): QueryText {
   }
   const text = sql.slice(0, end).trim();
   return text === ""
-    ? { ok: false, found: "no statement", expected: "a SELECT" }
+    ? { ok: false, found: "no statement", expected: "a SELECT statement" }
     : { ok: true, text };
 }
 

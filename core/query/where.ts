@@ -42,7 +42,7 @@ export function parseEqualities(where: unknown, columns: Columns, single: boolea
     if (!isObject(pair) || typeof pair["key"] !== "string" || !Object.hasOwn(pair, "value"))
       throw invalidPayload(shape);
     if (pair["operator"] !== undefined && pair["operator"] !== "=") {
-      throw invalidPayload("where takes equality only here; leave the operator out");
+      throw invalidPayload("where only supports equality here; leave the operator out");
     }
     const column = columnOf(pair["key"], columns, "where");
     return pair["value"] === null ? equals(column, null) : equalTo(column, "=", pair["value"]);
@@ -119,7 +119,7 @@ function parseGroup(
 ): Condition {
   if (!isObject(group) || !Array.isArray(group["conditions"])) throw invalidPayload(shapeOfWhere);
   if (depth > limits.whereDepthMax)
-    throw invalidPayload(`where nests deeper than ${limits.whereDepthMax} groups`);
+    throw invalidPayload(`where is nested deeper than ${limits.whereDepthMax} groups`);
   const logic = group["logic"] ?? "AND";
   if (typeof logic !== "string" || !/^(and|or)$/i.test(logic)) throw invalidPayload(shapeOfWhere);
   // Empty groups are no conditions, and still nobody needs more of them.
@@ -289,7 +289,7 @@ export function mustHaveText({ name, type }: Column): void {
 /** A text to search for: a string, or a number as its digits. `subject` begins the message. */
 export function patternText(value: unknown, subject: string): string {
   const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string") throw invalidParameter(`${subject} must be a text`);
+  if (typeof text !== "string") throw invalidParameter(`${subject} must be text`);
   if (isLonger(text, limits.patternLengthMax)) {
     throw invalidParameter(`${subject} must have at most ${limits.patternLengthMax} characters`);
   }

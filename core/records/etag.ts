@@ -28,7 +28,10 @@ export function checkIfMatch(ifMatch: string, row: Row, plan: ReadPlan): void {
   if (ifMatch.trim() === "*") return;
   const current = etagOf(row, plan);
   if (ifMatch.split(",").some((tag) => tag.trim() === current)) return;
-  throw new AppError("preconditionFailed", "The record was changed since it was read");
+  throw new AppError(
+    "preconditionFailed",
+    "The record was changed after it was read; read it again",
+  );
 }
 
 /** Of the row's values in the plan's order. */

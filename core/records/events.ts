@@ -1,7 +1,8 @@
 /**
- * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every handler
- * may refuse, and a refusal undoes all of it. A transaction that the database gave up runs again, and its handlers with
- * it. The writing actions and the commit of an import call `runBefore` and `runAfter`; `core/config/components-plan.ts` binds the handlers.
+ * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every
+ * handler may refuse, and a refusal undoes all of it. When the database aborts a transaction, it runs again together
+ * with its handlers. The writing actions and the commit of an import call `runBefore` and `runAfter`;
+ * `core/config/components-plan.ts` binds the handlers.
  */
 import type { Call } from "../calls/action.ts";
 import { AppError, type ErrorKind } from "../values/errors.ts";
@@ -34,8 +35,9 @@ export const hasHandlers = ({ handlers }: Handled["entity"], ...events: EventNam
   handlers.size > 0 && events.some((event) => handlers.has(event));
 
 /**
- * The data as the handlers leave it: a copy of its own, plain JSON values (and `ExactNumber`s). Without handlers, the data itself.
- * Rejects with 422 when a handler refuses, with 503 when the database is out of reach, and with 500 when it fails otherwise.
+ * The data as the handlers leave it: a copy of its own, plain JSON values (and `ExactNumber`s). Without handlers, the
+ * data itself. Rejects with 422 when a handler refuses, with 503 when the database is unreachable, and with 500 when it
+ * fails otherwise.
  */
 export async function runBefore(
   call: Handled,
@@ -91,13 +93,14 @@ function contextOf(
 function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
   const rows = past(tx, "handlerQuery").native(statement);
   rows.catch((error: unknown) => {
-    if (!(error instanceof AppError)) log.warn({ err: error }, "A handler's query was not run");
+    if (!(error instanceof AppError))
+      log.warn({ err: error }, "A query of a component handler was not run");
   });
   return rows;
 }
 
 /** The handler's outcome, with its failure as the error that the client gets. */
-/** What a query of a handler may end with that says enough to the client. */
+/** Errors of a handler's query that are passed on to the client. */
 const passedOn: ReadonlySet<ErrorKind> = new Set(["unavailable", "rejectedByDatabase"]);
 
 async function attempt<T>(
@@ -107,7 +110,7 @@ async function attempt<T>(
 ): Promise<T> {
   // The transaction ends then, whatever the handler still does; only its name would not be known.
   const watch = setTimeout(
-    () => log.warn({ handler: name }, "A handler took longer than its request may"),
+    () => log.warn({ handler: name }, "A component handler exceeded the time limit of its request"),
     deadlineAtMs - performance.now(),
   );
   try {
@@ -115,7 +118,7 @@ async function attempt<T>(
   } catch (error) {
     if (error instanceof HookError) {
       const { message, errors } = error;
-      throw new AppError("rejectedByHook", message || "A handler refused the request", {
+      throw new AppError("rejectedByHook", message || "A component handler refused the request", {
         ...(errors && { errors }),
       });
     }
@@ -137,7 +140,7 @@ function copyOf(value: unknown): unknown {
 /** A deep copy that holds nothing but what JSON has. Throws for what cannot be written as such. */
 function plainObject(value: unknown): Record<string, unknown> {
   if (!isObject(value) || !isPlain(value))
-    throw new TypeError(`A handler returns an object or nothing, not ${kindOf(value)}`);
+    throw new TypeError(`A handler must return an object or nothing, not ${kindOf(value)}`);
   return plainValue(value, 1) as Record<string, unknown>;
 }
 
@@ -147,11 +150,11 @@ function plainValue(value: unknown, depth: number): unknown {
   if (value === null || typeof value === "boolean" || value instanceof ExactNumber) return value;
   if (typeof value === "string") return withoutNul(value);
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (depth > limits.jsonDepthMax) throw new TypeError("The data nests too deep");
+  if (depth > limits.jsonDepthMax) throw new TypeError("The data is nested too deep");
   if (Array.isArray(value))
     return value.map((item: unknown) => plainValue(item ?? null, depth + 1));
   if (!isObject(value) || !isPlain(value))
-    throw new TypeError(`The data holds ${kindOf(value)}, which has no form in JSON`);
+    throw new TypeError(`The data contains ${kindOf(value)}, which cannot be written as JSON`);
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) =>
       member === undefined ? [] : [[name, plainValue(member, depth + 1)]],
@@ -161,7 +164,7 @@ function plainValue(value: unknown, depth: number): unknown {
 
 /** As of a request's own texts: no database keeps a NUL. */
 function withoutNul(text: string): string {
-  if (text.includes("\0")) throw new TypeError("The data holds a text with a NUL character");
+  if (text.includes("\0")) throw new TypeError("The data contains a string with a NUL character");
   return text;
 }
 

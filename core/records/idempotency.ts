@@ -118,13 +118,16 @@ async function begin(queries: Queries, run: Run): Promise<Answer | null> {
   throw stillRuns();
 }
 
-/** Somebody who is in the way twice has a claim; the third look finds it. */
+/** If another run interferes twice, it has a claim, which the third attempt finds. */
 const beginTriesMax = 3;
 
 const stillRuns = (): AppError =>
-  new AppError("requestInProgress", "The first request with this Idempotency-Key still runs");
+  new AppError(
+    "requestInProgress",
+    "The first request with this Idempotency-Key is still running; try again later",
+  );
 
-/** Whether the claim is somebody else's, or never was this run's. */
+/** Whether the claim is another client's, or never was this run's. */
 const isForeign = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.kind === "requestInProgress" || error.kind === "idempotencyKeyReused");
@@ -170,13 +173,16 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
         : null;
     } catch (error) {
       if (tries < giveUpTriesMax) continue;
-      request.log.warn({ err: error }, "The key of a failed request stays taken for a moment");
+      request.log.warn(
+        { err: error },
+        "The Idempotency-Key of a failed request could not be released; it stays reserved for a short time",
+      );
       return null;
     }
   }
 }
 
-/** What broke one connection may have broken the next one in the pool. */
+/** The next connection of the pool may be broken too. */
 const giveUpTriesMax = 3;
 
 /** Removes some of what is kept no longer: at each time more than came since the last. */

@@ -29,7 +29,7 @@ export const writeAnswerSchema = (plan: InsertingPlan, { settings }: Entity): Js
     data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
   });
 
-/** What a body of create takes. A before handler may put right what is missing. */
+/** What a body of create takes. A before handler may add what is missing. */
 export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
   const { rules } = entity;

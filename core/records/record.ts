@@ -94,7 +94,7 @@ export interface InsertingPlan {
 
 /** What create and import need of an entity to make a record. */
 export interface CreatePlan extends InsertingPlan {
-  /** The key alone: it has rules of its own, and is checked apart. Empty = the table has none. */
+  /** Only the key, which has its own rules and is checked separately. Empty = the table has none. */
   readonly keyColumns: Columns;
 }
 
@@ -233,7 +233,7 @@ export async function beginChange(
 ): Promise<Write> {
   const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
-  // A wrong body is refused before anything is locked, unless a handler may still put it right.
+  // An invalid body is refused before anything is locked, unless a handler could still correct it.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
   await call.locks.guardWrite(plan.write, [keyValue]);
 

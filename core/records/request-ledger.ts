@@ -1,7 +1,7 @@
 /**
- * The rows of the table `rowgate_requests`: one for each request that came with an Idempotency-Key and is under way or has succeeded.
- * Whoever runs the request has a claim on its row; everything that changes a row holds the claim against it, so of two that
- * believe to run the same request one alone can finish. `core/records/idempotency.ts` decides what follows.
+ * The rows of the table `rowgate_requests`: one for each request that came with an Idempotency-Key and is under way or
+ * has succeeded. The run of a request has a claim on its row. Every change of a row checks the claim, so of two runs of
+ * the same request only one can finish. `core/records/idempotency.ts` decides what follows.
  */
 import type { Column, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
@@ -57,7 +57,7 @@ export async function findRequest(
   );
 }
 
-/** False: somebody else was first. */
+/** False: another run was first. */
 export async function claimRequest(
   queries: Queries,
   { ledger, id }: RequestPlace,
@@ -80,7 +80,7 @@ export async function claimRequest(
   }
 }
 
-/** Begins anew in the place of a row that counts no longer. False: the row has changed since it was `seen`. */
+/** Replaces an expired row with a new claim. False: the row has changed since it was `seen`. */
 export async function replaceRequest(
   queries: Queries,
   { ledger, id, seen }: RequestPlace & { seen: RequestRow },
@@ -159,7 +159,7 @@ export async function removeRequestsBefore(
   });
   if (rows.length === 0) return;
   const values = rows.map((row) => String(row["request_id"]));
-  // A key may have been used anew since.
+  // A key may have been used again since.
   const where = allOf({ kind: "in", column: key, values, negated: false }, isOld)!;
   await queries.delete({ kind: "delete", table: ledger, key, where, returning: [] });
 }

@@ -1,7 +1,7 @@
 /**
  * A field of a body as JSON Schema: what its column takes, and what its rules ask for. For a client that sends plain values
  * this says what is taken; forms that are converted first (a number as text, blanks that `trim` cuts off) may be taken although
- * the schema refuses them, and what JSON Schema has no words for (digits behind the point, another field) is not in it.
+ * the schema refuses them, and what JSON Schema has no words for (digits after the decimal point, another field) is not in it.
  */
 import type { Column } from "../values/column.ts";
 import { type JsonSchema, narrowed, orNull } from "../values/json-schema.ts";

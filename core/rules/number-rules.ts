@@ -62,13 +62,13 @@ export const integer: RuleDefinition<boolean> = {
 };
 
 export const scale: RuleDefinition<number> = {
-  schema: z.int().min(0).describe("Most digits behind the point."),
+  schema: z.int().min(0).describe("Most digits after the decimal point."),
   hasMessage: true,
   namesField: false,
   fault: (places, rule) => (isAbove(places, rule.precision) ? "is more than `precision`" : null),
   effect: (places) =>
     numberTest(
-      `must have at most ${places} digits behind the point`,
+      `must have at most ${places} digits after the decimal point`,
       (digits) => digitsOf(digits).scale <= places,
     ),
   // `multipleOf: 0.01` would be computed in floating point, in which 0.07 is no multiple of it.
@@ -88,11 +88,14 @@ export const precision: RuleDefinition<number> = {
         return count + Math.max(-own, 0) <= most;
       });
     }
-    // Too many digits behind the point are the matter of `scale`.
-    return numberTest(`must have at most ${most - places} digits before the point`, (digits) => {
-      const { precision: count, scale: own } = digitsOf(digits);
-      return count - own <= most - places;
-    });
+    // Too many digits after the decimal point are the matter of `scale`.
+    return numberTest(
+      `must have at most ${most - places} digits before the decimal point`,
+      (digits) => {
+        const { precision: count, scale: own } = digitsOf(digits);
+        return count - own <= most - places;
+      },
+    );
   },
   keywords(most, { rule }) {
     const end = 10 ** (most - (rule.scale ?? 0));

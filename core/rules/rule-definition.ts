@@ -36,7 +36,7 @@ export interface RuleValues {
   positive: boolean;
   negative: boolean;
   integer: boolean;
-  /** Digits behind the point. */
+  /** digits after the decimal point. */
   scale: number;
   /** Digits in all. */
   precision: number;

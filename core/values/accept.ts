@@ -1,7 +1,8 @@
 /**
- * From JSON to the one form of a value that statements carry (see `Scalar`), the same on every database, or why not: what a
- * column cannot hold exactly is refused, never changed. The way back is beside the types (`showInteger`, `showDate` …);
- * the engines in `db/` decode what their drivers give with it.
+ * Converts JSON into the form of a value in statements (see `Scalar`), which is the same for every database, or says
+ * why it is refused: a value that a column cannot store exactly is refused, never changed. The functions for the
+ * opposite direction are next to the types (`showInteger`, `showDate` …); the engines in `db/` use them to decode
+ * values of their drivers.
  */
 import type { Column } from "./column.ts";
 import { columnTypes } from "./column-types.ts";

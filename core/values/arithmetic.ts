@@ -1,12 +1,12 @@
-/** What is asked of columns of numbers, whichever type they have. */
+/** Functions for columns of numbers of any type. */
 import type { Column } from "./column.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Arithmetic } from "./type-definition.ts";
 
-/** Throws an Error for a column of another kind: who computes has made sure of it, at start. */
+/** Throws an Error for a column of another kind; callers have checked that at start. */
 export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
   const { arithmetic } = columnTypes[type];
-  if (arithmetic === null) throw new Error(`A ${type} column holds no numbers`);
+  if (arithmetic === null) throw new Error(`A ${type} column does not hold numbers`);
   return arithmetic;
 }
 
@@ -14,6 +14,6 @@ export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
 export const isExact = ({ type }: Pick<Column, "type">): boolean =>
   columnTypes[type].arithmetic?.isExact === true;
 
-/** Digits behind the point that the column keeps; null = any number of them. */
+/** digits after the decimal point that the column keeps; null = any number of them. */
 export const scaleOf = ({ type, scale }: Pick<Column, "type" | "scale">): number | null =>
   columnTypes[type].arithmetic?.isWhole === true ? 0 : scale;

@@ -55,7 +55,7 @@ export function showBytes(bytes: Uint8Array): string {
 
 function acceptBytes(column: Column, value: unknown): Accepted {
   const bytes = typeof value === "string" ? fromBase64(value) : null;
-  if (bytes === null) return refused("must be a base64 text");
+  if (bytes === null) return refused("must be base64 text");
   if (column.fixedLength && bytes.length !== column.bytesMax)
     return refused(`must have exactly ${column.bytesMax} bytes`);
   return column.bytesMax !== null && bytes.length > column.bytesMax

@@ -1,4 +1,4 @@
-/** What the outer world gives that differs each time: the moment, and new ids. */
+/** Sources of the current time and of new ids, so that tests can replace them. */
 
 /** Now, as ISO 8601 UTC with milliseconds. */
 export type Clock = () => string;

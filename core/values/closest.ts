@@ -1,6 +1,9 @@
 /** "Did you mean": the known name that an unknown one was probably meant to be. Used for requests and for configurations. */
 
-/** The candidate with the fewest edits away, if few enough to be a slip (a third of the name, two at least); else null. */
+/**
+ * The candidate with the fewest edits away, if few enough to be a typing error (a third of the name, two at least);
+ * else null.
+ */
 export function closest(name: string, candidates: Iterable<string>): string | null {
   if (name.length > 64) return null;
   let best: string | null = null;

@@ -1,4 +1,4 @@
-/** Every type of column, each with all that there is to say of it. A new one is a file beside this, and a line here. */
+/** The list of all column types. A new type needs a file in this folder and a line here. */
 import type { ColumnType } from "./column.ts";
 import { booleanType } from "./boolean-type.ts";
 import { bytesType } from "./bytes-type.ts";

@@ -1,9 +1,9 @@
 /**
- * Columns, tables and sources as the database reports them: the words that statements, values and entities share.
- * The engines in `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
+ * Columns, tables and sources as the database reports them; used by statements, values and entities. The engines in
+ * `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
  */
 
-/** The kinds of value that the service tells apart; `core/values/column-types.ts` says all about each. */
+/** The kinds of values that the service distinguishes; `core/values/column-types.ts` defines each. */
 export type ColumnType =
   | "text"
   | "integer"
@@ -44,7 +44,7 @@ export interface Column {
   readonly range: { readonly min: bigint; readonly max: bigint } | null;
   /** Decimal digits in all; null = no limit known. */
   readonly precision: number | null;
-  /** Decimal digits behind the point; null = any number of them. */
+  /** Decimal digits after the decimal point; null = any number of them. */
   readonly scale: number | null;
   /** Timestamps and times: digits of a second's fraction that the column keeps, 0 to 6. */
   readonly fractionDigits: number;
@@ -177,7 +177,7 @@ export type Source =
       readonly kind: "table";
       readonly schema: string | null;
       readonly name: string;
-      /** As of the table. */
+      /** See `Table`. */
       readonly identity?: string;
       readonly columns: Columns;
     }

@@ -102,7 +102,7 @@ function shownSchema(column: Column, decimals: Decimals): JsonSchema {
   return { ...form, ...boundsOf(rangeOf(column)) };
 }
 
-/** Digits behind the point that a format shows; of more, each value shows its own. */
+/** digits after the decimal point that a format shows; of more, each value shows its own. */
 const shownScaleMax = 4;
 
 function decimalForm({ precision, scale }: Column): CellForm {
@@ -111,8 +111,8 @@ function decimalForm({ precision, scale }: Column): CellForm {
   return {
     words:
       precision === null
-        ? `Number of at most ${scale} digits behind the point`
-        : `Number of at most ${precision - scale} digits before the point and ${scale} behind it`,
+        ? `Number of at most ${scale} digits after the decimal point`
+        : `Number of at most ${precision - scale} digits before the decimal point and ${scale} behind it`,
     format: isShown ? `#,##0.${"0".repeat(scale)}` : null,
     width: 14,
   };

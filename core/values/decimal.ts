@@ -33,7 +33,7 @@ export function subtractDecimals(left: string, right: string): string {
   return fromUnits(a - b, scale);
 }
 
-/** `dividend` by a positive whole number, rounded to `places` digits behind the point; halves go away from zero. */
+/** `dividend` by a positive whole number, rounded to `places` digits after the decimal point; halves go away from zero. */
 export function divideDecimal(dividend: string, divisor: bigint, places: number): string {
   const scale = Math.max(placesOf(dividend), places);
   const units = toUnits(dividend, scale);
@@ -71,7 +71,7 @@ export function digitsOf(decimal: string): { precision: number; scale: number } 
   return { precision: digits, scale: decimal.length - point - 1 };
 }
 
-/** Why canonical digits do not fit `precision` digits, `scale` of them behind the point; null when they do. */
+/** Why canonical digits do not fit `precision` digits, `scale` of them after the decimal point; null when they do. */
 export function digitsFault(
   decimal: string,
   precision: number | null,
@@ -82,14 +82,14 @@ export function digitsFault(
   if (scale !== null && digits.scale > scale) {
     return scale < 0
       ? `must be a multiple of ${10n ** BigInt(-scale)}`
-      : `must have at most ${scale} digits behind the point`;
+      : `must have at most ${scale} digits after the decimal point`;
   }
   if (precision === null) return null;
   if (scale === null)
     return digits.precision > precision ? `must have at most ${precision} digits` : null;
   if (digits.precision + scale - digits.scale <= precision) return null;
   return precision >= scale
-    ? `must have at most ${precision - scale} digits before the point`
+    ? `must have at most ${precision - scale} digits before the decimal point`
     : `must be smaller than ${normalDecimal(`1e${precision - scale}`)}`;
 }
 

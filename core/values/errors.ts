@@ -1,6 +1,6 @@
 /**
- * The one type of error that the service answers. Core and the engines throw it, `app/http/error-table.ts` holds the
- * table from its kind to the HTTP status and the public error name; nothing else decides what a client sees.
+ * The only type of error that is answered to clients. Core and the engines throw it; `app/http/error-table.ts` maps its
+ * kind to the HTTP status and the public error name.
  */
 
 export type ErrorKind =
@@ -12,7 +12,7 @@ export type ErrorKind =
   | "validationFailed"
   /** An uploaded file that is no workbook, or none that can be imported. */
   | "invalidFile"
-  /** What the parser of HTTP refuses: a malformed head, or a malformed chunk of a body. */
+  /** The HTTP parser refused the request: malformed headers, or a malformed chunk of the body. */
   | "badRequest"
   | "expectationFailed"
   /** The request names a host that is not this service. */
@@ -20,7 +20,7 @@ export type ErrorKind =
   | "headersTooLarge"
   /** The request did not arrive within its time. */
   | "requestTimeout"
-  /** The client closed its connection before its request was complete; nobody reads the answer. */
+  /** The client closed its connection before its request was complete; the answer is not read. */
   | "clientClosed"
   /** A request of aggregate that makes no sense. */
   | "validationError"
@@ -69,7 +69,7 @@ export type FieldErrors = Record<string, string[]>;
 
 export interface AppErrorOptions {
   errors?: FieldErrors;
-  /** What a program wants to know of it: the `data` member of the answer. */
+  /** Details for programs: the `data` member of the answer. */
   data?: Readonly<Record<string, unknown>>;
   /** HTTP methods that the resource takes; for `methodNotAllowed`. */
   allow?: readonly string[];
@@ -79,7 +79,7 @@ export interface AppErrorOptions {
   cause?: unknown;
 }
 
-/** A failure with a message that is fit for the client. `cause` is for the log alone. */
+/** A failure with a message for the client. `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly kind: ErrorKind;

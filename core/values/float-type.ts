@@ -72,7 +72,9 @@ function acceptFloat(column: Column, value: unknown): Accepted {
   const number = readFloat(value);
   if (typeof number === "string") return refused(number);
   return column.isSingle && !isSingle(number)
-    ? refused("must be a number of some seven digits, which the column keeps exactly")
+    ? refused(
+        "must be a number with at most about 7 significant digits, so that the column stores it exactly",
+      )
     : accepted(number);
 }
 
@@ -91,5 +93,7 @@ function readFloat(value: unknown): number | string {
   if (digits === null) return "must be a number";
   const number = Number(digits);
   const kept = Number.isFinite(number) ? normalDecimal(String(number)) : null;
-  return kept === digits ? number : "must be a number that a floating point column keeps exactly";
+  return kept === digits
+    ? number
+    : "must be a number that a floating-point column can store exactly";
 }

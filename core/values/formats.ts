@@ -99,7 +99,7 @@ export function fractionFault(fraction: string, max: number): string | null {
   if (fraction.replace(/0+$/, "").length <= max) return null;
   return max === 0
     ? "must be a whole second"
-    : `must have at most ${max} digits of a second's fraction`;
+    : `must have at most ${max} fractional digits in the seconds`;
 }
 
 /** The instant with its milliseconds, and up to three digits behind them where these are not zero. */

@@ -1,4 +1,4 @@
-/** Freezes a compiled entity through and through, its maps and sets too, so that no request can change what others see. */
+/** Freezes a compiled entity deeply, including maps and sets, so that no request can change what others see. */
 
 const refuse = (): never => {
   throw new TypeError("A compiled configuration cannot be changed");

@@ -1,4 +1,4 @@
-/** A short name for a text, where two texts with the same one would be a nuisance and no danger. Used for ETags and cursors. */
+/** A short hash of a text, for uses where a collision is harmless. Used for ETags and cursors. */
 
 /** 53 bits of the text as base 36 (cyrb53, public domain): equal on every runtime, not a secret. */
 export function hashOf(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema (2020-12) in which the service says what requests and answers hold, as plain values. A part that stands in
- * several places may be one object, so that whoever prints a document can name it once.
+ * The part of JSON Schema (2020-12) that describes requests and answers, as plain values. A part that is used in
+ * several places may be one object, so that a printed document can name it once.
  */
 import type { Json } from "./json.ts";
 

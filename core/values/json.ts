@@ -1,6 +1,6 @@
 /**
- * Reads a request's JSON without losing anything on the way: a number that a double cannot hold keeps its digits as
- * an `ExactNumber`, so that a bigint or decimal column stores what was sent. Called once per request by `app/http/body.ts`.
+ * Parses a request's JSON without loss: a number that a double cannot represent keeps its digits as an `ExactNumber`,
+ * so that a bigint or decimal column stores exactly what was sent.
  */
 import { invalidPayload } from "./errors.ts";
 import { limits } from "./limits.ts";
@@ -54,7 +54,7 @@ export function parseJson(text: string): unknown {
 export const parseOwnJson = (text: string): Json =>
   mayLoseDigits.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 
-/** Most bodies are shallow and hold no NUL: a look at the text spares them the walk. */
+/** Most bodies are shallow and contain no NUL, so a check of the text avoids walking the value. */
 function isSuspect(text: string): boolean {
   if (text.includes("\\u0000")) return true;
   let openings = 0;
@@ -67,14 +67,14 @@ function isSuspect(text: string): boolean {
 
 function inspect(value: unknown, depth: number): void {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw invalidPayload("A text holds a NUL character");
+    if (value.includes("\0")) throw invalidPayload("A string contains a NUL character");
     return;
   }
   if (value === null || typeof value !== "object" || value instanceof ExactNumber) return;
   if (depth > limits.jsonDepthMax)
-    throw invalidPayload(`The body nests deeper than ${limits.jsonDepthMax} levels`);
+    throw invalidPayload(`The body is nested deeper than ${limits.jsonDepthMax} levels`);
   for (const [name, member] of Object.entries(value)) {
-    if (name.includes("\0")) throw invalidPayload("A name holds a NUL character");
+    if (name.includes("\0")) throw invalidPayload("A name contains a NUL character");
     inspect(member, depth + 1);
   }
 }

@@ -66,15 +66,15 @@ export const limits = {
   formulaDepthMax: 20,
   /** Numbers and columns of a formula once its divisions are gathered into one. */
   formulaTermsMax: 200,
-  /** Digits behind the point of a quotient whose column leaves their number open. */
+  /** digits after the decimal point of a quotient whose column leaves their number open. */
   quotientDigitsMax: 12,
   /** Characters of one answer that the cache keeps; longer ones are made each time. */
   cacheEntryLengthMax: 8 * 1024 ** 2,
   /** Bytes that the cache in memory keeps. */
   cacheMemoryBytesMax: 64 * 1024 ** 2,
-  /** A cache that was out of reach is left alone for this long. */
+  /** A cache that was unreachable is left alone for this long. */
   cacheRestMs: 1_000,
-  /** A cache that was out of reach is said to be back once it has not failed for this long. */
+  /** A cache that was unreachable is said to be back once it has not failed for this long. */
   cacheSteadyMs: 3_000,
   /** One call of the cache's server. */
   cacheTimeoutMs: 500,
@@ -189,13 +189,13 @@ export const limits = {
   hookAnswerBytesMax: 64 * 1024,
   /** Of a request's deadline, the part that a blocking hook leaves for the database. */
   hookReserveMs: 1_000,
-  /** Tries of a hook that nobody waits for, the first included: 17 to 34 minutes. */
+  /** Tries of a hook that are not waited for, the first included: 17 to 34 minutes. */
   hookTriesMax: 12,
   /** The same, of one that could not be put into the queue: it ends with the process. */
   hookOwnTriesMax: 5,
   /** Pause before the second try; it doubles each time. */
   hookRetryFirstMs: 1_000,
-  /** Hooks that nobody waits for and that one process calls at the same time. */
+  /** Hooks that are not waited for and that one process calls at the same time. */
   hookCallsAtOnceMax: 20,
   /** Of one project, those that wait in the memory of the process. */
   hookCallsWaitingMax: 1_000,

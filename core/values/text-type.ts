@@ -27,7 +27,7 @@ export const textType: TypeDefinition = {
   strict: {
     jsonType: "string",
     holds: (value) => typeof value === "string",
-    expected: "a text",
+    expected: "text",
   },
   bounds: "number",
   fromOther: textOfOther,
@@ -60,7 +60,7 @@ export const textType: TypeDefinition = {
 /** The text, or a number as its digits, within the column's limits and labels. */
 export function acceptText(column: Column, value: unknown): Accepted {
   const text = typeof value === "string" ? value : plainDigits(value);
-  if (text === null) return refused("must be a text");
+  if (text === null) return refused("must be text");
   const fault = textFault(text);
   if (fault !== null) return refused(fault);
   const { lengthMax, bytesMax } = column;
@@ -72,7 +72,7 @@ export function acceptText(column: Column, value: unknown): Accepted {
   if (bytesMax !== null && text.length * 3 > bytesMax && utf8Length(text) > bytesMax) {
     return refused(`must have at most ${bytesMax} bytes`);
   }
-  if (column.fixedLength && text.endsWith(" ")) return refused("must not end with a blank");
+  if (column.fixedLength && text.endsWith(" ")) return refused("must not end with a space");
   return accepted(text);
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is measured on text: characters are Unicode code points, as the databases count them, not UTF-16 units.
- * They are held against the limits of columns and rules.
+ * What is measured on text: characters are Unicode code points, as the databases count them, not UTF-16 units. They are
+ * compared with the limits of columns and rules.
  */
 
 /** Why no database could keep the text unchanged; null when it can be kept. */

@@ -25,7 +25,7 @@ export type FilledCell = string | number | boolean;
 export interface Arithmetic {
   /** Every digit is kept: formulas and totals of documents take no other columns. */
   readonly isExact: boolean;
-  /** There are no digits behind the point. */
+  /** There are no digits after the decimal point. */
   readonly isWhole: boolean;
   /** Digits that are kept whatever they are, where the column itself says nothing of them; null = all. */
   readonly digitsKept: number | null;

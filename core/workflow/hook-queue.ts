@@ -1,6 +1,7 @@
 /**
- * Queues in which calls that nobody waits for outlive the process, and what becomes of a call that failed. `jobs/queue` has one in
- * files and one over BullMQ; calls that are kept in memory alone (`app/outbound/background.ts`) count their tries in the same way.
+ * Queues in which calls that are not waited for outlive the process, and what becomes of a call that failed.
+ * `jobs/queue` has one in files and one over BullMQ; calls that are kept in memory alone (`app/outbound/background.ts`)
+ * count their tries in the same way.
  */
 import { limits } from "../values/limits.ts";
 import type { HookCall, Log } from "../plans/ports.ts";
@@ -17,7 +18,7 @@ export type MakeCall = (call: HookCall, signal: AbortSignal) => Promise<HookFail
 
 /** Calls that outlive the process: each is made at least once, by this process or another one, or is given up after `limits.hookTriesMax`. */
 export interface HookQueue {
-  /** Resolves when the call will not be forgotten; rejects when the queue is out of reach. */
+  /** Resolves when the call will not be forgotten; rejects when the queue is unreachable. */
   add(call: HookCall): Promise<void>;
   /** From now on calls are made, those of earlier processes first. */
   start(): void;
@@ -39,8 +40,8 @@ export function isGivenUp(
 ): boolean {
   const about = { requestId, hook: label, call: id, tries, err: error };
   const isLast = isFinal || tries >= triesMax;
-  if (isLast) log.error(about, "A hook failed and is given up");
-  else log.warn(about, "A hook failed; it is tried again");
+  if (isLast) log.error(about, "A hook failed for the last time; it is not tried again");
+  else log.warn(about, "A hook failed; it will be tried again");
   return isLast;
 }
 

@@ -108,7 +108,7 @@ export class HookRun {
     return this.labels;
   }
 
-  /** The calls that nobody waits for. */
+  /** The calls that are not waited for. */
   get later(): readonly HookCall[] {
     return this.collected;
   }
@@ -116,7 +116,9 @@ export class HookRun {
   /** At the start of each run of the transaction. */
   start(): void {
     if (this.hasCalled)
-      throw unavailable("The database gave up the change; hooks had been called already");
+      throw unavailable(
+        "The database rolled the change back after hooks had been called; check the record before you try again",
+      );
     this.labels = [];
     this.collected = [];
   }
@@ -137,9 +139,9 @@ export class HookRun {
       this.hasCalled = true;
       const timeoutMs = Math.min(hook.timeoutMs, leftMs);
       const { status } = await this.call.outbound.send({ ...request, timeoutMs });
-      if (status < 200 || status > 299) throw new Error(`The hook answered ${status}`);
+      if (status < 200 || status > 299) throw new Error(`The hook answered with status ${status}`);
     } catch (error) {
-      const message = `The hook ${hook.label} failed; the status was not changed`;
+      const message = `The hook ${hook.label} failed, so the status was not changed`;
       throw new AppError("hookFailed", message, { cause: error });
     }
     this.labels.push(hook.label);
@@ -168,7 +170,7 @@ export class HookRun {
   ): OutboundRequest {
     const { requestId, hookDepth } = this.call;
     if (hookDepth >= limits.hookDepthMax)
-      throw new Error(`Hooks may lead to hooks ${limits.hookDepthMax} times, not more`);
+      throw new Error(`Hooks may call hooks at most ${limits.hookDepthMax} levels deep`);
     return {
       method: hook.method,
       url: fillUrl(hook.url, values),

@@ -1,6 +1,6 @@
 /**
- * From what an engine makes of a driver's error to the AppError that core and clients see. No text of the driver, no SQL
- * and no value gets into a message; the driver's error goes along as `cause`, for the log.
+ * Converts an engine's failure into the AppError that core and clients see. Messages contain no driver text, no SQL and
+ * no values; the driver's error is kept as `cause`, for the log.
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
@@ -16,7 +16,7 @@ export interface Refused {
   readonly cause: unknown;
   /** The column of the parameter that the failure names. */
   readonly parameter: Column | null;
-  /** Whether clients see what triggers say. */
+  /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
 }
 
@@ -50,17 +50,17 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
     case "forbidden":
       return new AppError("forbidden", "The database does not let you do this", { cause });
     case "conflict":
-      return unavailable("The record is being changed by others, try again", cause);
+      return unavailable("The record is being changed by other requests; try again", cause);
     case "timeout":
-      return unavailable("The database took too long", cause);
+      return unavailable("The database took too long to answer; try again", cause);
     case "connection":
-      return unavailable("The database is out of reach", cause);
+      return unavailable("The database is not reachable; try again later", cause);
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
   }
 }
 
-/** Failures of the operator's own statement that are not a fault of it. */
+/** Failures of the operator's own statement that are not caused by its text. */
 const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
   "conflict",
   "timeout",
@@ -83,7 +83,7 @@ const refusedValue = (
   });
 
 const incomparable = (name: string, cause: unknown): AppError =>
-  new AppError("invalidParameter", `The value for column "${name}" is not one of its type`, {
+  new AppError("invalidParameter", `The value for column "${name}" is not valid for its type`, {
     cause,
   });
 
@@ -106,15 +106,22 @@ const messages = {
   generated: "is made by the database and cannot be set",
 } as const;
 
-/** The operator's own statement is at fault, whoever sent the request: the database's words are for the operator. */
+/** The operator's own statement is at fault, not the request, so the database's message is only for the operator. */
 function refusedNative(cause: unknown): AppError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new AppError("internal", `The database refused a query of the operator's own: ${reason}`, {
-    cause,
-  });
+  return new AppError(
+    "internal",
+    `The database refused a query from the configuration: ${reason}`,
+    {
+      cause,
+    },
+  );
 }
 
-/** An engine that tells only that a reference broke (SQLite) leaves it to the statement: a DELETE breaks those of others. */
+/**
+ * SQLite only reports that a reference broke. For a DELETE, other rows reference the deleted one; otherwise the
+ * referenced row is missing.
+ */
 function brokenReference(
   failure: Failure,
   statement: Statement | null,
@@ -138,7 +145,10 @@ function errorsFor(columns: readonly string[], message: string): { errors?: Fiel
     : { errors: Object.fromEntries(columns.map((name) => [name, [message]])) };
 }
 
-/** The columns that the failure is about: told by the engine, found by the constraint's name, or the only ones possible. */
+/**
+ * The columns that the failure is about: reported by the engine, found by the constraint's name, or the only possible
+ * ones.
+ */
 function columnsOf(failure: Failure, { statement, parameter }: Refused): readonly string[] {
   const table = statement !== null && "table" in statement ? statement.table : null;
   if (parameter !== null) return [(parameter.markOf ?? parameter).name];
@@ -170,7 +180,10 @@ function mayBeAbout(kind: Failure["kind"], { type, generated }: Column): boolean
   return kind === "generated" && generated !== "none";
 }
 
-/** Null where no constraint has that name. Several columns of one domain share the name of its check: the written one is meant. */
+/**
+ * Null when no constraint has that name. Several columns of one domain share the name of its check; then the written
+ * columns are meant.
+ */
 function constraintColumns(
   table: Table,
   name: string,

@@ -1,4 +1,4 @@
-/** Core's `Catalog`: what the database says of its tables and queries, each time on a connection of its own. */
+/** Core's `Catalog`: reads the tables and queries of the database, each call on its own connection. */
 import { AppError } from "../../core/values/errors.ts";
 import type { Catalog } from "../../core/plans/ports.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
@@ -9,7 +9,7 @@ import { type Executor, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, outOfReach } from "./pools.ts";
 
-/** The catalog is read at start, where nobody waits for an answer. */
+/** The catalog is read at start, when no client is waiting. */
 const catalogTimeoutMs = 30_000;
 
 /** Runs `read` on a connection of the pool. */
@@ -18,7 +18,9 @@ export type OnConnection = <T>(
   read: (connection: Connection) => Promise<T>,
 ) => Promise<T>;
 
-/** Rejects with `unavailable` where there is no connection or no answer; errors about the query or table go on as they are. */
+/**
+ * Rejects with `unavailable` when there is no connection or no answer; errors about the query or table are passed on.
+ */
 export const createOnConnection =
   (engine: Engine, { within }: Deadlines, { abandon }: Executor): OnConnection =>
   async (pool, read) => {
@@ -58,7 +60,7 @@ export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnec
           point < 0
             ? null
             : await engine.table(connection, name.slice(0, point), name.slice(point + 1));
-        // A name may hold a point without naming a schema.
+        // A name may contain a dot without a schema.
         return qualified ?? engine.table(connection, null, name);
       }),
   };

@@ -1,17 +1,17 @@
-/** What a deadlock or a serialization failure leads to: the same work runs again, a few times. */
+/** Retries work after a deadlock or a serialization failure, a few times. */
 import { limits } from "../../core/values/limits.ts";
 import type { Log } from "../../core/plans/ports.ts";
 
-/** The deadlock or serialization failure of a transaction that may run again; its cause is what the caller gets to see. */
+/** A deadlock or serialization failure of a transaction that may run again. Its cause is the error for the caller. */
 export class Conflict extends Error {}
 
-/** What the caller of a statement inside a transaction sees of its failure. */
+/** The error that the caller of a statement in a transaction sees. */
 export const visibleError = (error: Error): Error =>
   error instanceof Conflict ? (error.cause as Error) : error;
 
 export type Retry = <T>(deadlineAtMs: number, attempt: () => Promise<T>) => Promise<T>;
 
-/** Runs `attempt` again after a Conflict, a little later each time. `engine`: for the log. */
+/** Runs `attempt` again after a Conflict, with increasing delays. `engine`: for the log. */
 export function createRetry(engine: string, log: Log | undefined): Retry {
   return async (deadlineAtMs, attempt) => {
     for (let tries = 1; ; tries++) {

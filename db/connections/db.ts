@@ -1,6 +1,6 @@
 /**
- * START HERE: core's `Db` over an engine, put together from its parts. A session's statements (`sessions.ts`) each take a connection from a
- * pool (`pools.ts`), run within the session's deadline (`executor.ts`), and give it back.
+ * START HERE: core's `Db` over an engine, put together from its parts. A session's statements (`sessions.ts`) each take
+ * a connection from a pool (`pools.ts`), run within the session's deadline (`executor.ts`), and release it.
  */
 import { AppError } from "../../core/values/errors.ts";
 import type { Db, LedgerName, Log } from "../../core/plans/ports.ts";
@@ -21,10 +21,10 @@ export interface DbOptions {
   readonly connectionsMax: number;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
-  /** Whether clients see what the operator's triggers say; absent: they do. */
+  /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
-  /** Of this engine, with the texts that it has printed already; absent: a new one. */
+  /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
 }
 

@@ -5,7 +5,7 @@
  */
 import { unavailable } from "../../core/values/errors.ts";
 
-/** How late work may be found overdue. */
+/** Precision of the deadlines. */
 const tickMs = 25;
 
 export interface Watch {
@@ -14,11 +14,11 @@ export interface Watch {
 }
 
 export interface Deadlines {
-  /** Calls `overdue` once, soon after `atMs` (on the clock of `performance.now()`), unless `unwatch` comes first. */
+  /** Calls `overdue` once, soon after `atMs` (clock of `performance.now()`), unless `unwatch` is called first. */
   watch(atMs: number, overdue: () => void): Watch;
   unwatch(entry: Watch): void;
   /**
-   * The outcome of `work`, or a rejection with `unavailable` at `atMs`; `abandon` then ends what is still under way.
+   * The result of `work`, or a rejection with `unavailable` at `atMs`; `abandon` then stops the remaining work.
    * `message` is for the client.
    */
   within<T>(work: Promise<T>, atMs: number, abandon: () => void, message: string): Promise<T>;

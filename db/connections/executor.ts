@@ -1,6 +1,6 @@
 /**
- * Runs statements on a connection that the caller has taken from a pool, each within its deadline: whatever runs over time loses its
- * connection. Says what the driver's errors mean.
+ * Runs statements on a connection that the caller took from a pool, each within its deadline; the connection of an
+ * overdue statement is destroyed. Converts the driver's errors.
  */
 import { AppError } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
@@ -13,13 +13,13 @@ import { Conflict } from "./conflict.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Written } from "./execute.ts";
 
-/** The server stops a statement at its time-out; this much later we no longer wait for that. */
+/** The server stops a statement at its time-out; after this additional time we stop waiting for it. */
 const timeoutGraceMs = 1_000;
 const rollbackTimeoutMs = 2_000;
 
-export const overdueMessage = "The database took too long";
+export const overdueMessage = "The database took too long to answer; try again";
 
-/** A statement with its text, as it was compiled before a connection was asked for. */
+/** A statement with its compiled text, before a connection is requested. */
 export interface Execution {
   readonly statement: Statement;
   readonly compiled: Compiled;
@@ -36,7 +36,7 @@ export interface Beginning {
 /** All but `rollback` reject with an AppError, or with a Conflict whose cause is one. */
 export interface Executor {
   execute(connection: Connection, execution: Execution): Promise<Written>;
-  /** Runs a text of the engine's, without parameters and rows: what begins or ends a transaction, or a part of it. */
+  /** Runs an engine's text without parameters and rows, such as BEGIN, COMMIT or SAVEPOINT. */
   control(connection: Connection, text: string, deadlineAtMs: number): Promise<void>;
   /** As `execute`, in a transaction of its own that begins with `local`. */
   executeAlone(connection: Connection, execution: Execution, local: Command): Promise<Written>;
@@ -44,18 +44,18 @@ export interface Executor {
   begin(connection: Connection, beginning: Beginning): Promise<void>;
   /** Ends the transaction if the connection still has one; else, and when that fails, the connection is gone. Never rejects. */
   rollback(connection: Connection): Promise<void>;
-  /** Waits for what the connection does until the deadline or the statement time-out; then the connection is gone. */
+  /** Waits for the connection's work until the deadline or the statement time-out; then the connection is destroyed. */
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
-  /** Destroys the connection of something that runs over time. */
+  /** Destroys the connection of overdue work. */
   abandon(connection: Connection): void;
-  /** The statement as it has to be printed by what is known now of stored forms. */
+  /** The statement compiled with the current knowledge of stored forms. */
   current(statement: Statement, compiled: Compiled): Compiled;
-  /** Whether the text relies on something that is no longer known to be true. */
+  /** Whether the text relies on stored forms that have changed. */
   isOutdated(compiled: Compiled): boolean;
   meaningOf(error: unknown, statement: Statement | null): Error;
 }
 
-/** Statements that can be run twice: they change nothing. */
+/** Statements that can be run twice, because they change nothing. */
 const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
   "select",
   "count",
@@ -70,7 +70,7 @@ export interface ExecutorOptions {
   /** 0 = none. */
   readonly statementTimeoutMs: number;
   readonly compile: Compile;
-  /** Whether clients see what the operator's triggers say. */
+  /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
   readonly log?: Log | undefined;
 }
@@ -94,7 +94,10 @@ export function createExecutor({
   }
 
   function abandon(connection: Connection): void {
-    log?.warn({ engine: engine.name }, "A statement ran over time; its connection is closed");
+    log?.warn(
+      { engine: engine.name },
+      "A statement exceeded its deadline; its connection is closed",
+    );
     connection.destroy();
   }
 
@@ -200,7 +203,8 @@ export function createExecutor({
         const { rows, matched, insertId } = await run(connection, printed, deadlineAtMs);
         const written = { rows: printed.decode(rows), matched, insertId };
         if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
-        // Its own rows showed that they were chosen by what is not true of all values.
+        // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
+        // run again.
         const again = compile(statement);
         const other = await run(connection, again, deadlineAtMs);
         return { ...written, rows: again.decode(other.rows) };

@@ -1,13 +1,15 @@
 /**
- * The tables in which jobs leave their results and requests their answers: found, or made when first needed. Whoever may not create tables
- * can have them made by somebody else; `createLedger` of the engines says how they look.
+ * The service's own tables for results of jobs and answers of requests: looked up, or created on first use. If the
+ * database user may not create tables, an administrator can create them; `createLedger` of the engines contains the
+ * statements.
  */
 import type { Table } from "../../core/values/column.ts";
 import { unavailable } from "../../core/values/errors.ts";
 
 /**
- * Asks once, and again only after a failure. `make` runs `text`, the statement that creates the table. Rejects with `unavailable` when
- * the table is not there and cannot be made; the cause, for the log, says which statement somebody else has to run.
+ * Looks the table up once, and again only after a failure. `make` runs `text`, the statement that creates the table.
+ * Rejects with `unavailable` when the table does not exist and cannot be created; the cause, for the log, contains the
+ * statement that an administrator has to run.
  */
 export function createLedger({
   find,
@@ -22,10 +24,10 @@ export function createLedger({
 }): () => Promise<Table> {
   let known: Promise<Table> | null = null;
 
-  async function look(): Promise<Table> {
+  async function findOrCreate(): Promise<Table> {
     const found = await find(name);
     if (found) return found;
-    // Two that make it at the same time may be in each other's way, and one of them succeeds.
+    // When two processes create it at the same time, one of them may fail.
     const failure: unknown = await make(text).then(
       () => undefined,
       (error: unknown) => error,
@@ -34,13 +36,13 @@ export function createLedger({
     if (made) return made;
     const reason = `The table ${name} is not there and could not be made. Have it made with: ${text}`;
     throw unavailable(
-      "The database has no table for what the service itself has to keep, and refuses to make it",
+      "The database has no table for the records of the service itself, and refuses to create it",
       new Error(reason, { cause: failure }),
     );
   }
 
   return () => {
-    const asked = (known ??= look());
+    const asked = (known ??= findOrCreate());
     asked.catch(() => {
       if (known === asked) known = null;
     });

@@ -1,8 +1,8 @@
-/** A part of a transaction that can be undone alone, by a savepoint. */
+/** A part of a transaction that can be rolled back alone, by a savepoint. */
 import type { DbTransaction } from "../../core/plans/ports.ts";
 import type { Savepoint } from "../engines/engine.ts";
 
-/** `run` runs a text in its turn among the transaction's statements. */
+/** `run` runs a text in order with the transaction's statements. */
 export function createPart(
   { set, undo, release }: Savepoint,
   run: (text: string) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Triggers may leave a row as it is and say nothing (`return null`, `raise(ignore)`). A write that was not carried out for all of its rows is
- * refused, so that nobody takes it for done; its transaction is undone.
+ * Triggers may skip a row silently (`return null`, `raise(ignore)`). A write that was not executed for all of its rows
+ * is rejected and its transaction rolled back, so that it is not reported as successful.
  */
 import { AppError } from "../../core/values/errors.ts";
 import type { Row } from "../../core/plans/ports.ts";
@@ -16,21 +16,21 @@ import {
 } from "../../core/query/statement.ts";
 import type { Execute } from "./execute.ts";
 
-/** The stored rows. Rejects with `rejectedByDatabase` where some of them were not stored. */
+/** The stored rows. Rejects with `rejectedByDatabase` when some of them were not stored. */
 export async function insertAll(insert: Insert, execute: Execute): Promise<Row[]> {
   const { rows, matched } = await execute(insert);
   if (matched < insert.rows.length) throw passedOver();
   return rows;
 }
 
-/** The deleted rows, or an empty one for each. Rejects with `rejectedByDatabase` where rows that match are still there. */
+/** The deleted rows, or an empty object for each. Rejects with `rejectedByDatabase` when matching rows still exist. */
 export async function deleteAll(statement: Delete, execute: Execute): Promise<Row[]> {
   const { rows, matched } = await execute(statement);
   if (mayPassOver(statement)) await refuseLeft(statement, statement.where, { done: 0, execute });
   return statement.returning.length > 0 ? rows : Array.from({ length: matched }, () => ({}));
 }
 
-/** Rejects with `rejectedByDatabase` where more rows match the update than the `done` ones that it changed. */
+/** Rejects with `rejectedByDatabase` when more rows match the update than the `done` rows that it changed. */
 export async function refuseUnchanged(
   update: UpdateOne | UpdateMany,
   done: number,
@@ -50,7 +50,7 @@ export async function refuseUnchanged(
   await refuseLeft(update, allOf(named, guard)!, { done, execute });
 }
 
-/** Whether a trigger of the table may do so. */
+/** Whether a trigger of the table may skip rows. */
 export const mayPassOver = ({ kind, table }: UpdateOne | UpdateMany | Delete): boolean =>
   table.passesOver?.has(kind === "delete" ? kind : "update") ?? false;
 
@@ -64,4 +64,4 @@ async function refuseLeft(
 }
 
 const passedOver = (): AppError =>
-  new AppError("rejectedByDatabase", "The database passed over the record without an error");
+  new AppError("rejectedByDatabase", "The database skipped the record without an error");

@@ -1,6 +1,6 @@
 /**
- * A pool of connections: opened on demand, handed out first come first served, thrown away when they broke. Waiting is
- * bounded in time and in number.
+ * A pool of connections: opened on demand, handed out first come first served, discarded when broken. The number of
+ * waiting callers and their waiting time are limited.
  */
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -16,7 +16,7 @@ const closeTimeoutMs = 2_000;
 export interface PoolOptions {
   /** How long a caller waits for a connection; absent: `limits.acquireTimeoutMs`. */
   readonly acquireTimeoutMs?: number;
-  /** Those of the database; absent: some of its own. */
+  /** The timer of the database; absent: a new one. */
   readonly deadlines?: Deadlines;
 }
 
@@ -35,7 +35,7 @@ export class Pool {
   private readonly sizeMax: number;
   private readonly acquireTimeoutMs: number;
   private readonly deadlines: Deadlines;
-  /** The one used last is handed out first, so that the others get old enough to be closed. */
+  /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
   private readonly busy = new Set<Connection>();
   private readonly waiters = new Set<Waiter>();
@@ -55,7 +55,7 @@ export class Pool {
     this.deadlines = deadlines;
   }
 
-  /** A connection that is there already, without waiting; null when there is none. */
+  /** An idle connection, without waiting; null when there is none. */
   tryAcquire(): Connection | null {
     for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
       if (!entry.connection.alive) continue;
@@ -71,12 +71,12 @@ export class Pool {
     const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
     if (connection !== null) return Promise.resolve(connection);
     if (this.waiters.size >= limits.acquireQueueMax)
-      return Promise.reject(unavailable("The database is busy"));
+      return Promise.reject(unavailable("The database is busy; try again later"));
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
         this.waiters.delete(waiter);
-        reject(unavailable("No database connection became free in time"));
+        reject(unavailable("No database connection became free in time; try again later"));
       });
       const waiter: Waiter = {
         take: (taken) => {
@@ -93,7 +93,7 @@ export class Pool {
     });
   }
 
-  /** Takes the connection back; one that broke is replaced when somebody waits for it. */
+  /** Returns the connection to the pool; a broken one is replaced when callers are waiting. */
   release(connection: Connection): void {
     this.busy.delete(connection);
     if (!connection.alive) {
@@ -107,7 +107,7 @@ export class Pool {
     if (this.closed && this.busy.size === 0) this.drained?.();
   }
 
-  /** Refuses those who wait, lets running statements finish for a moment, then closes everything. */
+  /** Rejects waiting callers, lets running statements finish for a moment, then closes everything. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.idleTimer);
@@ -123,7 +123,7 @@ export class Pool {
     await Promise.all(closing);
   }
 
-  /** Gives the connection to whoever waits longest, else keeps it. */
+  /** Gives the connection to the caller that has waited longest, or keeps it idle. */
   private hand(connection: Connection): void {
     for (const waiter of this.waiters) {
       this.waiters.delete(waiter);
@@ -148,7 +148,7 @@ export class Pool {
 
   private async open(): Promise<void> {
     const connecting = this.connect();
-    // Whatever comes after it was given up must not stay open.
+    // A connection that opens after the attempt was abandoned must be closed.
     const discard = (): void =>
       void connecting.then(
         (late) => late.destroy(),
@@ -167,13 +167,13 @@ export class Pool {
       else this.hand(connection);
     } catch (error) {
       this.opening--;
-      // Everyone who waits would meet the same: they learn it now instead of at their deadline.
+      // All waiting callers would get the same error, so they get it now instead of at their deadline.
       if (this.busy.size === 0) this.refuseAll(error as Error);
       else this.openLater();
     }
   }
 
-  /** Others are still in use, so the one that failed may have been one too many for the server. */
+  /** Others are still in use, so the failed one may have exceeded the server's limit of connections. */
   private openLater(): void {
     setTimeout(() => this.openMore(), 100).unref?.();
   }

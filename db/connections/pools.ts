@@ -20,14 +20,14 @@ export function createPools(
   const isLimited = engine.connectionsMax !== undefined;
   const size = Math.min(connectionsMax, engine.connectionsMax ?? connectionsMax);
   const readers = new Pool(() => engine.connect("read"), size, {
-    // Where there is one connection to wait for, a busy one is no sign of trouble: the wait ends with the request.
+    // With only one connection, a busy one is normal, so waiting ends only at the request's deadline.
     acquireTimeoutMs: isLimited ? Infinity : limits.acquireTimeoutMs,
     deadlines,
   });
   const writers = engine.singleWriter
     ? new Pool(() => engine.connect("write"), 1, { acquireTimeoutMs: Infinity, deadlines })
     : readers;
-  // Long streams must not keep the short statements waiting.
+  // Long streams must not block short statements.
   const streams = isLimited ? readers : new Pool(() => engine.connect("read"), size, { deadlines });
   return {
     readers,
@@ -39,7 +39,7 @@ export function createPools(
   };
 }
 
-/** A connection of the pool. Rejects with `unavailable`, whatever the driver says. */
+/** A connection of the pool. Rejects with `unavailable` for every error of the driver. */
 export async function acquire(pool: Pool, deadlineAtMs: number): Promise<Connection> {
   try {
     return await pool.acquire(deadlineAtMs);
@@ -49,4 +49,4 @@ export async function acquire(pool: Pool, deadlineAtMs: number): Promise<Connect
 }
 
 export const outOfReach = (cause: unknown): AppError =>
-  unavailable("The database is out of reach", cause);
+  unavailable("The database is not reachable; try again later", cause);

@@ -1,4 +1,7 @@
-/** Core's `DbQueries` over a function that runs one statement: statements that the engine takes only in parts, or only with others, are several. */
+/**
+ * Core's `DbQueries` over a function that runs one statement. A statement that the engine accepts only in parts, or
+ * only together with others, becomes several.
+ */
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries, Row } from "../../core/plans/ports.ts";
 import type {
@@ -56,7 +59,7 @@ export class StatementQueries implements DbQueries {
       const { rows } = await read({ kind: "estimate", source, where });
       return dialect.estimate.read(rows);
     } catch (error) {
-      // A server may refuse to explain what it lets us read: a view over tables that we have no right to.
+      // A server may refuse EXPLAIN for what it lets us read: a view over tables that we have no right to.
       if (error instanceof AppError && error.kind === "internal") return null;
       throw error;
     }
@@ -141,21 +144,23 @@ export class StatementQueries implements DbQueries {
   }
 }
 
-/** Rows of one UPDATE of many: each compares its key with those before it, so more would not be faster. */
+/**
+ * Rows in one UPDATE of many rows. Each row compares its key with those before it, so more rows would not be faster.
+ */
 const updateRowsMax = 64;
 
-/** Whether the statement alone answers the rows that are wanted of it. */
+/** Whether the statement itself returns the requested rows. */
 const isWhole = (statement: Insert | UpdateOne | Delete, { returning }: Dialect): boolean =>
   returning ||
   statement.returning.length === 0 ||
   (statement.kind === "insert" && statement.table.insertsReturn === true);
 
-/** The INSERT in parts that the engine takes; one row each where that is the only way to learn the generated keys. */
+/** The INSERT in parts that the engine accepts; one row each when that is the only way to get the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {
   const { columns, rows } = insert;
   const isReadBack = !isWhole(insert, dialect);
   const oneByOne = columns.length === 0 || (isReadBack && !givesKeys(insert));
-  // A power of two, so that the parts of long and short INSERTs share few texts.
+  // A power of two, so that INSERTs of different lengths share few texts.
   const rowsMax = oneByOne
     ? 1
     : 2 ** Math.floor(Math.log2(Math.min(dialect.paramsMax / columns.length, keysMax)));

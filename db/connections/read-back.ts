@@ -1,6 +1,6 @@
 /**
- * Writes on engines that cannot answer the rows that they wrote: these are read in the same transaction, after an INSERT or UPDATE, before a
- * DELETE.
+ * Writes on engines that cannot return the written rows: the rows are read in the same transaction, after an INSERT or
+ * UPDATE, or before a DELETE.
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import type { Row } from "../../core/plans/ports.ts";
@@ -19,13 +19,15 @@ import type { Execute } from "./execute.ts";
 /** Keys of one DELETE or SELECT when rows are read back. */
 export const keysMax = 1_000;
 
-/** Whether every row brings its key along. */
+/** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
   const at = columns.findIndex((column) => column.name === key?.name);
   return at >= 0 && rows.every((row) => row[at] !== null && row[at] !== undefined);
 }
 
-/** Inserts and gives the stored rows. The rows bring their keys along, or there is one whose key the database tells. */
+/**
+ * Inserts and returns the stored rows. The rows contain their keys, or there is one row whose key the database returns.
+ */
 export async function insertAndRead(insert: Insert, execute: Execute): Promise<Row[]> {
   const { table, key, columns, rows, returning } = insert;
   if (key === null) throw new Error(`New rows of ${table.name} cannot be read back without a key`);
@@ -33,7 +35,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const at = columns.findIndex((column) => column.name === key.name);
   const keys: Scalar[] = givesKeys(insert) ? rows.map((row) => row[at]!) : [insertId];
   if (keys.some((keyValue) => keyValue === null))
-    throw new Error(`The database does not tell the key of the new row in ${table.name}`);
+    throw new Error(`The database does not return the key of the new row in ${table.name}`);
   if (keys.length === 1)
     return [await readOne(table, { key, keyValue: keys[0]!, returning }, execute)];
   const found = await readKeyed(
@@ -45,7 +47,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const byKey = new Map(found.map((entry) => [String(entry.keyValue), entry.row]));
   const stored: Row[] = [];
   for (const keyValue of keys) {
-    // The database may show a key in another form than it was given (`1.0`, a padded text).
+    // The database may show a key in another form than it was sent (`1.0`, a padded text).
     stored.push(
       byKey.get(String(keyValue)) ?? (await readOne(table, { key, keyValue, returning }, execute)),
     );
@@ -99,7 +101,7 @@ async function readOne(
   return rows[0];
 }
 
-/** The rows with their keys beside them, locked until the transaction ends. */
+/** The rows with their keys, locked until the transaction ends. */
 async function readKeyed(
   table: Table,
   { key, returning }: { key: Column; returning: readonly Column[] },

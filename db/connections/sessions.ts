@@ -1,4 +1,4 @@
-/** Core's `DbSession`: what one request asks of the database until its deadline. */
+/** Core's `DbSession`: the database calls of one request until its deadline. */
 import { unavailable } from "../../core/values/errors.ts";
 import { type Caller, claimsOf } from "../../core/plans/caller.ts";
 import type { Table } from "../../core/values/column.ts";
@@ -112,7 +112,7 @@ export function createSessions(
   };
 }
 
-/** Adds the tables of the statements to those that are written. */
+/** Records the tables of the statements as written. */
 const noting =
   (written: Set<Table | "unknown">) =>
   (execute: Execute): Execute =>

@@ -1,6 +1,6 @@
 /**
- * Reading many rows in batches, on connections of their own, so that a long read keeps no short statement waiting: alone, or with a count
- * of the same moment.
+ * Reads many rows in batches on separate connections, so that a long read does not block short statements; alone, or
+ * with a count from the same snapshot.
  */
 import type { DbSnapshot, Row } from "../../core/plans/ports.ts";
 import type { Select } from "../../core/query/statement.ts";
@@ -40,7 +40,7 @@ interface Reading {
   readonly isInTransaction?: boolean;
 }
 
-/** A query that is told to stop has this long to do so. */
+/** How long a query may take to stop. */
 const stopTimeoutMs = 2_000;
 
 export function createStreaming({
@@ -70,7 +70,7 @@ export function createStreaming({
         if (next.done === true) break;
         const rows = decode(next.value);
         if (executor.isOutdated(compiled))
-          throw unavailable("A column holds values of a new form; try again");
+          throw unavailable("A column contains values in a new format; try again");
         yield rows;
       }
       finished = true;
@@ -83,7 +83,7 @@ export function createStreaming({
     }
   }
 
-  /** The consumer wants no more: the query ends, or its connection does. */
+  /** The consumer has stopped: the query is ended, or its connection is destroyed. */
   async function stop(connection: Connection, batches: AsyncIterator<unknown>): Promise<void> {
     try {
       const work = Promise.resolve(batches.return?.());

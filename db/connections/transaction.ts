@@ -1,4 +1,7 @@
-/** Work in one transaction on one connection: its statements one after the other, then a commit, or a rollback after any failure. */
+/**
+ * Runs work in one transaction on one connection: statements in sequence, then a commit, or a rollback after any
+ * failure.
+ */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/plans/ports.ts";
 import type { Connection, Engine, Command } from "../engines/engine.ts";
@@ -11,10 +14,10 @@ import type { Pool } from "./pool.ts";
 import { acquire } from "./pools.ts";
 import type { Execute } from "./execute.ts";
 
-/** What is done in a transaction. */
+/** The work of a transaction. */
 export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise<T>;
 
-/** Where a transaction runs, and what opens it. */
+/** The pool in which a transaction runs, and the statements that open it. */
 export interface Transacting {
   readonly pool: Pool;
   readonly begin: readonly string[];
@@ -23,7 +26,7 @@ export interface Transacting {
   readonly deadlineAtMs: number;
 }
 
-/** Rejects with a Conflict where the work may be run again, whatever the work made of it. */
+/** Rejects with a Conflict when the work may run again, even if the work caught the conflict. */
 export type Transact = <T>(work: Work<T>, transacting: Transacting) => Promise<T>;
 
 export interface TransactionParts {
@@ -59,7 +62,7 @@ export function createTransact({
         work(statements, part),
         deadlineAtMs,
         () => {},
-        "The request took too long",
+        "The request took too long to process",
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
@@ -68,7 +71,7 @@ export function createTransact({
     } catch (error) {
       const failed = await steps.stop();
       await rollback(connection);
-      // Whatever `work` made of the conflict, running it again is the answer to it.
+      // Even if `work` handled the conflict itself, it has to run again.
       throw failed instanceof Conflict ? failed : error;
     }
   }
@@ -86,8 +89,8 @@ export function createTransact({
 }
 
 /**
- * The steps of a transaction one after the other, and none after a failure: PostgreSQL refuses what comes after one, and a statement that
- * overtook the ROLLBACK would run on its own.
+ * Runs the steps of a transaction in sequence, and none after a failure: PostgreSQL refuses statements after a failure,
+ * and a statement that ran after the ROLLBACK would be outside the transaction.
  */
 function createSteps() {
   let ended = false;
@@ -110,14 +113,14 @@ function createSteps() {
       return result;
     },
 
-    /** Waits for all steps, and gives the failure of one; no other begins. */
+    /** Waits for all steps and returns the failure of one; no further step starts. */
     async finish(): Promise<Error | undefined> {
       await last;
       ended = true;
       return failed;
     },
 
-    /** As `finish`, but steps that have not begun never do. */
+    /** Like `finish`, but pending steps are dropped. */
     async stop(): Promise<Error | undefined> {
       ended = true;
       await last;

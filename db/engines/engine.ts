@@ -56,9 +56,9 @@ export interface Connection {
     batchRows: number,
     isInTransaction?: boolean,
   ): AsyncIterable<RawRow[]>;
-  /** Says good-bye to the server; never hangs for longer than a second. */
+  /** Closes the session properly; takes at most a second. */
   close(): Promise<void>;
-  /** At once, whatever is under way: a pending `run` rejects. Never throws. */
+  /** Closes at once; a pending `run` rejects. Never throws. */
   destroy(): void;
 }
 
@@ -94,7 +94,7 @@ export interface Failure {
   readonly constraint?: string;
   /** The place of the parameter that the server could not read, counted from 0. */
   readonly parameter?: number;
-  /** The operator's own words, of `rejected` alone. */
+  /** The message of the operator's trigger; only for `rejected`. */
   readonly message?: string;
 }
 
@@ -124,7 +124,7 @@ export interface EngineOptions {
 
 export interface Savepoint {
   readonly set: string;
-  /** What has to be released afterwards all the same. */
+  /** What has to be released afterwards anyway. */
   readonly undo: string;
   readonly release: string;
 }

@@ -25,7 +25,7 @@ export function networkFault(error: unknown, place: ServerPlace): DatabaseFault 
   if (isSilent.test(code))
     return fault(
       `the server at ${server} does not answer`,
-      "correct host and port in database.url, or see whether a firewall stands between",
+      "correct host and port in database.url, or check for a firewall in between",
     );
   if (isCertificate.test(code))
     return fault(
@@ -36,23 +36,23 @@ export function networkFault(error: unknown, place: ServerPlace): DatabaseFault 
   if (isCut.test(code))
     return fault(
       `the server at ${server} closes the connection`,
-      "see whether host and port in database.url are those of the database",
+      "check that host and port in database.url belong to the database",
     );
   return null;
 }
 
-/** The URL asks for TLS, and the server has none. */
+/** The URL requires TLS, and the server has none. */
 export const noTlsAt = (server: string): DatabaseFault =>
   fault(
-    `the server at ${server} offers no TLS, and database.url asks for it`,
-    "switch TLS on at the server, or remove it from database.url",
+    `the server at ${server} offers no TLS, but database.url requires it`,
+    "enable TLS on the server, or remove it from database.url",
   );
 
 /** What no engine has words for, in those of the driver. */
 export const unknownFault = (server: string, error: unknown): DatabaseFault =>
   fault(
     `the database at ${server} cannot be used (${error instanceof Error ? error.message : String(error)})`,
-    "see what the server says of it",
+    "check the log of the server",
   );
 
 /** A fault that may pass while the service runs. */

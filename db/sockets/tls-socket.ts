@@ -40,7 +40,7 @@ export class TlsSocket extends Duplex {
     void this.receive(isWhole);
   }
 
-  /** One driver asks for it before it says good-bye. */
+  /** One driver asks for it before it says goodbye. */
   get readyState(): string {
     return this.destroyed ? "closed" : "open";
   }

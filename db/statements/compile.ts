@@ -1,6 +1,6 @@
 /**
- * Statement -> text and parameters for one engine. Printed texts are kept by the statement's shape (`shape.ts`), so that a
- * request usually pays for the shape and the binding alone; `print.ts` makes the ones that are new.
+ * Compiles a statement into text and parameters for one engine. Printed texts are cached by the statement's shape
+ * (`shape.ts`), so that a request usually only computes the shape and binds values; `print.ts` prints new texts.
  */
 import { type Column, derivedColumn } from "../../core/values/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
@@ -18,11 +18,11 @@ import type { Printable } from "./walk.ts";
 export interface Compiled {
   readonly text: string;
   readonly params: unknown[];
-  /** Whether the text is worth being kept prepared. */
+  /** Whether the text should be kept as a prepared statement. */
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
-  /** Ids of the stored forms that the text relies on, as of `generation` of the dialect's `forms`. */
+  /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
   readonly generation: number;
 }
@@ -34,15 +34,16 @@ interface Kept extends Printed {
 }
 
 /**
- * A long IN must not be kept: the plan that PostgreSQL made for it while the table was empty would be used on, and compares every row with
- * every value (an import of 100,000 rows took minutes). Longer texts of other kinds are seldom the same twice, but for writes of single
- * rows and the INSERTs of an import.
+ * A long IN must not be kept: the plan that PostgreSQL made for it while the table was empty would be used on, and
+ * compares every row with every value (an import of 100,000 rows took minutes). Longer texts of other kinds are rarely
+ * the same twice, but for writes of single rows and the INSERTs of an import.
  */
 const reusableParamsMax = 32;
 
 /**
- * A compiler with its own store of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
- * names with a NUL character, and (as faults of the request) more parameters than the engine takes and marks that it cannot read.
+ * A compiler with its own cache of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
+ * names with a NUL character, and (as faults of the request) more parameters than the engine takes and marks that it
+ * cannot read.
  */
 export function createCompiler(
   dialect: Dialect,
@@ -67,7 +68,7 @@ export function createCompiler(
       if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
       kept.set(shape.key, printed);
     } else if (kept.size > shapesMax / 2) {
-      // Moves the text behind the others, so that the first in the map is the one unused for longest.
+      // Moves the text to the end, so that the first entry of the map is the least recently used.
       kept.delete(shape.key);
       kept.set(shape.key, printed);
     }
@@ -84,9 +85,9 @@ export function createCompiler(
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
 
-/** The columns of its rows are known when they are there: whoever runs it decodes them. */
+/** Its columns are known only from the result, so the executor decodes the rows. */
 function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
-  // Where placeholders have numbers, a value that stands in several places is one parameter: its type is found out once.
+  // With numbered placeholders, a value that is used several times is one parameter, whose type is inferred once.
   const isNumbered = dialect.placeholder(0) !== dialect.placeholder(1);
   const text = texts.reduce(
     (before, after, at) =>
@@ -116,11 +117,11 @@ function bindAll(
   return params;
 }
 
-/** A mark comes from a client, who may have made it up. */
+/** A mark comes from a client and may be forged. */
 function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
   const bound = marks.bind(column, mark);
   if (bound === undefined)
-    throw invalidParameter(`The cursor holds no value of the column "${column.name}"`);
+    throw invalidParameter(`The cursor has no value for the column "${column.name}"`);
   return bound;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the engines' SQL differs in: how the pieces of a statement are printed, and how values travel. Each engine's folder implements it, and
- * statements are compiled over it without knowing which one it is.
+ * The differences between the engines' SQL: how the pieces of a statement are printed, and how values are sent and
+ * received. Each engine's folder implements it; statements are compiled without knowing the engine.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
@@ -17,7 +17,7 @@ export type Decode = (raw: unknown) => Json;
 
 /** What the planner expects. */
 export interface Estimates {
-  /** What stands before the SELECT that is to be explained, with a blank at its end. */
+  /** The prefix of the SELECT to be explained, with a space at its end. */
   readonly explain: string;
   /** A whole number, from the explanation's rows. */
   read(rows: readonly RawRow[]): number;
@@ -39,11 +39,11 @@ export interface Marks {
   bind(column: Column, mark: string): unknown;
 }
 
-/** What an engine learns of the forms in which stored values are written: it can change while the service runs. */
+/** What an engine has learned about the forms of stored values. It can change while the service runs. */
 export interface LearnedForms {
-  /** Grows with each change: texts that were printed before it no longer hold. */
+  /** Grows with each change; texts printed before are outdated. */
   readonly generation: number;
-  /** Looks again at columns, by the ids of their `stored`, where somebody else may have written since. */
+  /** Checks columns again, by the ids of their `stored`, when other programs may have written since. */
   refresh(ids: readonly string[]): void;
 }
 
@@ -63,7 +63,7 @@ export interface Dialect {
   placeholder(index: number): string;
   /** The placeholder of a value that is compared with or stored in the column, with the cast that it needs. */
   param(column: Column, placeholder: SQL): SQL;
-  /** The value as the driver must get it for that placeholder. Never called with null. */
+  /** The value in the form that the driver needs for that placeholder. Never called with null. */
   bind(column: Column, value: Exclude<Scalar, null>): unknown;
   /** A selected column: `name` itself, or an expression (it gets the column's name as alias). Also used after RETURNING. */
   output(column: Column, name: SQL): SQL;
@@ -118,15 +118,18 @@ export interface Dialect {
   comparand?(column: Column, term: SQL, name: SQL): SQL;
   /** The sides of a join, where they are not as `comparand` makes them. */
   joined?(left: NamedColumn, right: NamedColumn): readonly [SQL, SQL] | null;
-  /** Only where columns have a `stored`. */
+  /** Only for engines whose columns have a `stored`. */
   readonly forms?: LearnedForms;
   /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
   limit(limit: SQL | null, offset: SQL): SQL;
   /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */
   readonly returning: boolean;
-  /** What keeps the rows of a SELECT locked until the transaction ends, with a blank before it; empty where writers wait anyway. */
+  /**
+   * The suffix that locks the rows of a SELECT until the transaction ends, with a space before it; empty when writers
+   * wait anyway.
+   */
   readonly rowLock: string;
-  /** What an INSERT has instead of columns and values, where the database fills all columns. */
+  /** The replacement for columns and values of an INSERT in which the database fills all columns. */
   readonly defaultValues: string;
   /** Most parameters of one statement. */
   readonly paramsMax: number;

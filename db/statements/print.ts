@@ -12,10 +12,10 @@ import { bareQuery } from "./source.ts";
 import { Slot, TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 
-/** A text with what it takes to run it with other values. */
+/** A printed text and what is needed to run it with other values. */
 export interface Printed {
   readonly text: string;
-  /** For each parameter of the text, the place of its value in the shape. */
+  /** For each parameter of the text, the index of its value in the shape. */
   readonly order: readonly number[];
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
@@ -23,20 +23,23 @@ export interface Printed {
 
 /** Rejects what `createCompiler` says. */
 export function print(dialect: Dialect, statement: Printable, shape: Shape): Printed {
-  // Before anything is printed: a hundred thousand values take seconds.
+  // Checked before printing, because a hundred thousand values take seconds.
   if (shape.values.length > dialect.paramsMax) throw tooManyValues();
   const emitter = new TextEmitter(dialect);
   emitStatement(statement, emitter);
   const { sql: text, params } = emitter.whole().toQuery(renderConfig(dialect));
   const order = params.map((slot) => (slot as Slot).place);
   if (emitter.placesUsed !== shape.values.length) {
-    throw new Error("The statement's key and its text have not the same values");
+    throw new Error("The key and the text of the statement have different values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
   return { text, order, forms: [...emitter.forms] };
 }
 
-/** The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none. Prints anew. */
+/**
+ * The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none.
+ * Prints again.
+ */
 export function columnOfParameter(
   dialect: Dialect,
   statement: Statement,
@@ -49,7 +52,7 @@ export function columnOfParameter(
 }
 
 const tooManyValues = (): AppError =>
-  new AppError("invalidPayload", "The request holds too many values");
+  new AppError("invalidPayload", "The request contains too many values; split it");
 
 /** The query with a null of the parameter's type in each place, to be described and not to be run. */
 export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {
@@ -59,7 +62,7 @@ export function describable(dialect: Dialect, texts: readonly string[], paramete
 
 /** The name between the engine's quotes. Throws for a NUL character, which no engine takes. */
 export function quotedName({ quote }: Dialect, name: string): string {
-  if (name.includes("\0")) throw new Error("A name holds a NUL character");
+  if (name.includes("\0")) throw new Error("A name contains a NUL character");
   return quote + name.replaceAll(quote, quote + quote) + quote;
 }
 

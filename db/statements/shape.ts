@@ -18,7 +18,7 @@ export interface Shape {
   readonly columns: readonly (Column | null)[];
 }
 
-/** Costs less than a microsecond: no SQL is made. Throws what `emitStatement` does. */
+/** Takes less than a microsecond, because no SQL is printed. Throws what `emitStatement` does. */
 export function shapeOf(statement: Printable): Shape {
   const shape = new KeyEmitter();
   emitStatement(statement, shape);
@@ -35,14 +35,14 @@ class KeyEmitter implements Emitter, Shape {
     this.key += key;
   }
 
-  /** The pieces of a list tell themselves apart. */
+  /** The pieces of a list can be distinguished without separators. */
   separator(): void {}
 
   identifier(name: string): void {
     this.key += name;
   }
 
-  /** The kind of the statement tells how its columns are qualified. */
+  /** The kind of the statement determines how its columns are qualified. */
   qualifyColumns(): void {}
 
   qualify(): void {}
@@ -51,7 +51,10 @@ class KeyEmitter implements Emitter, Shape {
     this.key += idOf(table);
   }
 
-  /** Table sources are made anew for each statement; names cannot hold the NUL that parts them here. */
+  /**
+   * Table sources are created for each statement, so their names are used; names cannot contain the NUL that separates
+   * them here.
+   */
   source(source: Source): void {
     if (source.kind === "query") this.key += idOf(source);
     else this.key += `${source.schema ?? "\0"}\0${source.name}\0`;

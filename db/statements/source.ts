@@ -2,10 +2,10 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Source } from "../../core/values/column.ts";
 
-/** The operator's text without the semicolon that may end it. */
+/** The operator's SQL without a semicolon at its end. */
 export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");
 
-/** The operator's own text stands on lines of its own, so that a comment at its end does not swallow the bracket. */
+/** The operator's SQL is put on separate lines, so that a comment at its end does not hide the bracket. */
 export const from = (source: Source, alias = sql.identifier("source")): SQL =>
   source.kind === "query"
     ? sql`(\n${sql.raw(bareQuery(source.text))}\n) as ${alias}`

@@ -93,7 +93,7 @@ function emitSort(sort: readonly Sort[], to: Emitter): void {
 /** An offset of 0 is a value too where there is a limit, so that the first page shares the text of all others. */
 function emitPage(limit: number | null, offset: number, to: Emitter): void {
   if (limit === null && offset === 0) return;
-  // A read of one row has its LIMIT in the text, as SQLite plans a statement anew for each LIMIT that is bound.
+  // A read of one row has its LIMIT in the text, as SQLite plans a statement again for each LIMIT that is bound.
   if (limit === 1 && offset === 0) return to.word(words.limitOne);
   to.limit(limit, offset);
 }

@@ -16,7 +16,7 @@ import { readAhead } from "../job/read-ahead.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "../workbook/table-column.ts";
 
-/** What a completed export says of itself. */
+/** What a completed export declares. */
 export interface ExportResult {
   readonly file: string;
   readonly mediaType: string;
@@ -30,7 +30,7 @@ export async function exportRows(
   { project, entity, session, files, log }: JobContext,
 ): Promise<ExportResult> {
   const plan = entity.export;
-  if (!plan) throw notFound("This endpoint has no export any more");
+  if (!plan) throw notFound("This endpoint no longer has an export");
   const { format, list } = parseExport(run.job.request, plan);
   const { source, where } = list;
   const key = `exports/${project.name}/${run.job.id}.${run.id}.${format}`;
@@ -50,7 +50,7 @@ export async function exportRows(
     const { id: job } = run.job;
     log.warn(
       { job, textsCut: table.textsCut },
-      "Texts were cut to what a cell of a workbook holds",
+      "Texts were truncated to the maximum length of a cell",
     );
   }
   return { file: key, mediaType: exportMediaTypes[format], rows };

@@ -56,10 +56,13 @@ export function createBucketFiles({ prefix, ...address }: BucketOptions): Files 
         key: nameOf(key),
         ...(headers && { headers }),
       });
-      if (!answer) throw notFound("There is no such file");
+      if (!answer) throw notFound("Unknown file");
       if (range && answer.status !== 206) {
         await answer.body?.cancel();
-        throw unavailable("The files are out of reach", new Error("The bucket knows no ranges"));
+        throw unavailable(
+          "The file storage is not reachable; try again later",
+          new Error("The bucket does not support range requests"),
+        );
       }
       return bodyOf(answer);
     },
@@ -115,7 +118,7 @@ function bodyOf(answer: Response): ReadableStream<Bytes> {
       return await withTimeout(reader.read(), {
         timeoutMs: limits.bucketIdleMs,
         onTimeout: () => {
-          throw new Error("Nothing came in time");
+          throw new Error("No data arrived in time");
         },
       });
     } catch (error) {
@@ -125,4 +128,5 @@ function bodyOf(answer: Response): ReadableStream<Bytes> {
   }
 }
 
-const brokenOff = (cause: unknown) => unavailable("The file broke off", cause);
+const brokenOff = (cause: unknown) =>
+  unavailable("The transfer of the file was interrupted; try again", cause);

@@ -13,18 +13,18 @@ export interface CleanUpOptions {
 /** Folders below which files stand under the name of their project. */
 const folders = ["exports/", "uploads/"];
 
-/** A job ends a moment after its file was written, and nobody may miss the file before its time. */
+/** A job ends a moment after its file was written, so files are kept a little longer. */
 const graceMs = 60_000;
 
-/** Looks now and again; `stop` ends that. */
+/** Removes old files now and periodically; `stop` ends that. */
 export function startCleanUp(options: CleanUpOptions): { stop: () => void } {
-  const look = () =>
+  const cleanUp = () =>
     void removeOld(options, Date.now()).catch((error: unknown) =>
       options.log.warn({ err: error }, "Old files could not be removed"),
     );
-  const timer = setInterval(look, limits.fileLookMs);
+  const timer = setInterval(cleanUp, limits.fileLookMs);
   timer.unref?.();
-  look();
+  cleanUp();
   return { stop: () => clearInterval(timer) };
 }
 

@@ -8,7 +8,7 @@ export const isKey = (key: string): boolean => keyShape.test(key);
 
 /** Gives the key back. Throws for any other text: keys are made by the service, never by a client, and this is the second lock. */
 export function checkedKey(key: string): string {
-  if (!isKey(key)) throw new Error(`No file can be called ${JSON.stringify(key)}`);
+  if (!isKey(key)) throw new Error(`Invalid file name ${JSON.stringify(key)}`);
   return key;
 }
 

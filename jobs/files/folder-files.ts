@@ -56,7 +56,7 @@ export function createFolderFiles(root: string): Files {
     },
     async read(key, range) {
       const handle = await open(pathOf(key), "r").catch(ignoreMissing);
-      if (!handle) throw notFound("There is no such file");
+      if (!handle) throw notFound("Unknown file");
       // A file that is removed meanwhile is still read to its end.
       return Readable.toWeb(handle.createReadStream(range)) as ReadableStream<
         Uint8Array<ArrayBuffer>
@@ -118,6 +118,6 @@ function ignoreMissing(error: unknown): null {
 function outOfRoom(error: unknown): unknown {
   const { code } = error as { code?: unknown };
   return code === "ENOSPC" || code === "EDQUOT"
-    ? unavailable("There is no room for the file at the moment", error)
+    ? unavailable("The file storage is full; try again later", error)
     : error;
 }

@@ -13,11 +13,11 @@ export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
   if (storage.kind === "folder") return createFolderFiles(resolve(storage.path));
   const { createBucketFiles } = await import("./bucket-files.ts");
   const files = createBucketFiles(storage);
-  if (log) void look(files).catch((error: unknown) => report(error, { storage, log }));
+  if (log) void checkReadable(files).catch((error: unknown) => report(error, { storage, log }));
   return files;
 }
 
-async function look(files: Files): Promise<void> {
+async function checkReadable(files: Files): Promise<void> {
   for await (const _ of files.list("")) return;
 }
 

@@ -125,18 +125,18 @@ function uniqueCheck(
     });
     if (asked.length === 0) return;
     const keys = asked.map(({ key }) => key);
-    // Also of records that the caller may not see: nothing is told of them but that the value is taken.
+    // Includes records that the caller may not see. Only the fact that the value exists is revealed.
     const found = await findRows(past(queries, "importKeys"), search, keys);
     for (const { row, key } of asked) {
       const { one, verdict } = row;
       const text = foldedText(key, columns);
       const first = seen.get(text);
       if (first === undefined) seen.set(text, one.row.rowIndex);
-      else addMessage(one, columns[0]!, `stands in row ${first} already`);
+      else addMessage(one, columns[0]!, `is already in row ${first}`);
       const own = verdict.kind === "change" ? keyText([verdict.key]) : null;
       const records = found.get(keyText(key)) ?? [];
       if (records.some((record) => keyText([scalarOf(primary, record)]) !== own))
-        addMessage(one, columns[0]!, "is taken already");
+        addMessage(one, columns[0]!, "already exists");
     }
   };
 }

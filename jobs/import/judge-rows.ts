@@ -1,6 +1,7 @@
 /**
- * Decides what is to become of each row of a file: a new record, a change of one that is there, nothing, or an error. Preview and commit
- * ask the same judge, so what the one says the other does. The preview also looks up what the database would refuse.
+ * Decides about each row of a file: a new record, a change of an existing one, nothing, or an error. Preview and commit
+ * use the same function, so a commit does what the preview said. The preview also checks what the database would
+ * refuse.
  */
 import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/callers/session.ts";
@@ -20,7 +21,7 @@ import {
   type VerdictOptions,
 } from "./row-verdict.ts";
 
-/** What rows are judged by. */
+/** The options for judging rows. */
 export interface JudgeOptions extends VerdictOptions {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;
@@ -62,7 +63,7 @@ async function learnNames(
 interface Records {
   /** Keys of those that the caller may see. */
   readonly keys: readonly Scalar[];
-  /** Whether there are only such that the caller may not see. */
+  /** Whether only records outside the caller's scope match. */
   readonly areForeign: boolean;
 }
 
@@ -91,7 +92,7 @@ async function findRecords(
   };
 }
 
-/** Keys to the rows that they stood in first; those of records too, as two texts may mean the same record. */
+/** Maps each key to the row where it first occurred; also by record, because two texts may identify the same record. */
 type SeenKeys = Map<string, number>;
 
 function verdictOf(
@@ -109,19 +110,19 @@ function verdictOf(
     const first = seen.get(text) ?? rowIndex;
     seen.set(text, first);
     if (first === rowIndex) return true;
-    addMessage(one, firstKey!, `stands in row ${first} already`);
+    addMessage(one, firstKey!, `is already in row ${first}`);
     return false;
   }
 
   const text = one.key && foldedText(one.key, [...plan.upsertKeys.values()]);
   if (text === null || !isFirst(text)) return invalidRow(one, options);
   if (areForeign) {
-    addMessage(one, firstKey, "is taken already");
+    addMessage(one, firstKey, "already exists");
     return invalidRow(one, options);
   }
   const [key] = keys;
   if (key === undefined) return newRow(one, options);
-  if (keys.length > 1) addMessage(one, firstKey, "several records have it");
+  if (keys.length > 1) addMessage(one, firstKey, "matches several records");
   if (keys.length > 1 || !isFirst(`record ${keyText(keys)}`)) return invalidRow(one, options);
   return plan.strategy === "update_existing" ? changedRow(one, key, options) : { kind: "skip" };
 }

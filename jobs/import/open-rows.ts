@@ -44,7 +44,7 @@ async function openInThread(file: RowsFile): Promise<OpenRows> {
     youngMb: limits.jobThreadYoungMb,
   });
   const exited = once(thread, "exit").then(() => {
-    throw new Error("The thread that reads the rows has ended");
+    throw new Error("The thread that reads the rows has stopped");
   });
   exited.catch(() => undefined);
 

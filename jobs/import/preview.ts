@@ -14,7 +14,7 @@ import { textsOf } from "./row-fault.ts";
 import type { Verdict } from "./row-verdict.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
-/** What a completed preview says of itself. */
+/** What a completed preview declares. */
 export interface PreviewResult {
   readonly state: "preview_ok" | "preview_error";
   readonly summary: Summary;

@@ -1,4 +1,4 @@
-/** A row of a file on its way to a verdict: what a client would have sent in its place, and what is wrong with its cells. */
+/** A row of a file while it is judged: the request body that it stands for, and the faults of its cells. */
 import type { Column } from "../../core/values/column.ts";
 import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
@@ -83,12 +83,12 @@ function readKey(one: Case, { entity, plan }: Pick<CaseOptions, "entity" | "plan
     const value = values.get(column) ?? null;
     const isFaulty = one.faulty.includes(column.name) || Object.hasOwn(errors ?? {}, column.name);
     if (value !== null) key.push(value);
-    else if (!isFaulty) addFault(one, column, "is required: it tells which record is meant");
+    else if (!isFaulty) addFault(one, column, "is required, because it identifies the record");
   }
   return key.length === upsertKeys.size && !errors ? key : null;
 }
 
-/** What the rules would say of the field besides is no news. */
+/** Further rule errors of the field would only repeat it. */
 function addFault(one: Case, column: Column, message: string): void {
   addMessage(one, column, message);
   one.faulty.push(column.name);

@@ -19,7 +19,7 @@ export function openRowFile(
   const { readable, writable } = new TransformStream<Batch, Batch>();
   const writer = writable.getWriter();
   const written = files.write(key, createTable("xlsx", options).write(readable));
-  // Whoever waits for it hears of it.
+  // The caller that awaits it gets the error.
   written.catch(() => undefined);
 
   return {
@@ -35,7 +35,7 @@ export function openRowFile(
       await written;
     },
     async abandon() {
-      await writer.abort(new Error("The rows are not wanted any more")).catch(() => undefined);
+      await writer.abort(new Error("The rows are no longer needed")).catch(() => undefined);
       await written.then(
         () => files.remove(key),
         () => undefined,

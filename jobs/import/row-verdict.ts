@@ -1,9 +1,10 @@
 /**
- * What is to become of one row of a file, once it is known which record it means: its values run through the entity's rules as in create
+ * Decides about one row of a file once its record is known: its values are checked by the entity's rules as in create
  * and update.
  */
 import type { Column } from "../../core/values/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
+import type { WritePlan } from "../../core/plans/entity.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -11,7 +12,7 @@ import { fillsBeside, newKey, withFills } from "../../core/records/record.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
-/** What is to become of a row. */
+/** The decision about a row. */
 export type Verdict =
   | NewRow
   | ChangedRow
@@ -65,10 +66,25 @@ export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow 
   const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
-  addScopeError(one, values, options);
+  addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
   if (made !== null) values.set(key, made);
   return { kind: "new", values, body };
+}
+
+/** What a new record will hold: null in each column that neither the row nor the database fills. */
+function withNulls(
+  values: ReadonlyMap<Column, Scalar>,
+  { table, key }: Pick<WritePlan, "table" | "key">,
+): ReadonlyMap<Column, Scalar> {
+  const empty = [...table.columns.values()].filter(
+    (column) =>
+      column !== key &&
+      !column.hasDefault &&
+      column.generated === "none" &&
+      column.isFilledByTrigger !== true,
+  );
+  return new Map([...empty.map((column) => [column, null] as const), ...values]);
 }
 
 /** A row that changes the record with this key, unless something is wrong with it. */
@@ -102,5 +118,5 @@ function addScopeError(
   if (name === null) return;
   // A column that the caller does not know has no name here.
   const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key;
-  addMessage(one, known, "is outside of what you may access");
+  addMessage(one, known, "is outside the rows that you may access");
 }

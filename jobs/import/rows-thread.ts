@@ -6,7 +6,7 @@ import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
 
-/** `first` begins anew. */
+/** `first` restarts at the first row. */
 export type ToRowsThread = "first" | "next";
 
 /** The first message of the thread. */

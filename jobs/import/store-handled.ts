@@ -100,7 +100,7 @@ async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<
   const call = { entity, body: data, newId, now, caller, fills: scope.fills };
   const statement = acceptedByRules(() => insertOf(call, { ...plan, keyColumns }));
   const [row] = await tx.insert(statement);
-  if (!row) throw new Error("The database stored a row and did not answer it");
+  if (!row) throw new Error("The database stored a row but did not return it");
   const record = await readBack(row, plan, tx);
   await runAfter(handled, tx, { event: "onAfterInsert", data, record });
 }
@@ -144,7 +144,7 @@ function acceptedByRules<T>(check: () => T): T {
   } catch (error) {
     const isRefusal = error instanceof AppError && error.errors !== undefined;
     if (!isRefusal) throw error;
-    const message = "A handler left data that is not valid";
+    const message = "A component handler returned invalid data";
     throw new AppError("rejectedByHook", message, { errors: error.errors, cause: error });
   }
 }
@@ -158,7 +158,9 @@ const inTime = (
     signal,
     timeoutMs: limits.importHandlersMs,
     onTimeout: () => {
-      throw unavailable(`Nothing was stored: the handlers of row ${rowIndex} took too long`);
+      throw unavailable(
+        `Nothing was stored: the component handlers took too long for row ${rowIndex}`,
+      );
     },
   });
 

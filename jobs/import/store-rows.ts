@@ -166,8 +166,9 @@ interface Grouping {
 }
 
 /**
- * By the columns that an item leaves out, whatever order it has them in: a file whose rows are empty in different places would else make many
- * short statements, each printed anew (with five such columns a commit took a third longer).
+ * By the columns that an item leaves out, whatever order it has them in: a file whose rows are empty in different
+ * places would else make many short statements, each printed again (with five such columns a commit took a third
+ * longer).
  */
 function grouped<T extends { readonly values: Values }>(
   items: readonly T[],
@@ -217,7 +218,7 @@ function refusalOf(
   });
 }
 
-/** A refusal in the words of the handler, and its fields by their headings. */
+/** A refusal in the terms of the handler, and its fields by their headings. */
 function faultsOf({ message, errors }: AppError, columns: readonly FileColumn[]): RowFault[] {
   const known = new Map(columns.map((column) => [column.column.name, column]));
   const faults = Object.entries(errors ?? {}).map(([name, messages]) => ({

@@ -55,5 +55,5 @@ function requestOf(request: { readonly [name: string]: Json }): {
 } {
   const { upload, totalRows } = request;
   if (typeof upload === "string" && typeof totalRows === "number") return { upload, totalRows };
-  throw new AppError("internal", "The job names no upload");
+  throw new AppError("internal", "The job has no upload");
 }

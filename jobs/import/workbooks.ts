@@ -37,7 +37,7 @@ async function inspectInThread(inspection: Inspection): Promise<WorkbookSketch> 
 
 function writeInThread(table: GuidedTable): Promise<Uint8Array<ArrayBuffer>> {
   const thread = startBriefThread(new URL("./template-thread.ts", import.meta.url), table);
-  const failed = new Error("The template takes too long, or too much memory, to write");
+  const failed = new Error("Writing the template takes too much time or memory");
   const written = withTimeout(firstMessage<Uint8Array<ArrayBuffer>>(thread, failed), {
     timeoutMs: limits.uploadReadMs,
     onTimeout: () => {
@@ -58,7 +58,7 @@ function firstMessage<T>(thread: Worker, tooLarge: Error): Promise<T> {
     thread.on("error", (error: NodeJS.ErrnoException) => {
       reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooLarge : error);
     });
-    thread.on("exit", () => reject(new Error("The thread of a workbook has ended")));
+    thread.on("exit", () => reject(new Error("The workbook thread has stopped")));
   });
 }
 

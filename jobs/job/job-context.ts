@@ -15,7 +15,9 @@ export interface JobProject {
   readonly db: Db;
   /** To be told what a job wrote, after its commit. */
   readonly cache: ProjectCache;
-  /** Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is out of reach. */
+  /**
+   * Null where the configuration has no such endpoint. Rejects with `unavailable` while the database is unreachable.
+   */
   entity(endpoint: string): Promise<Entity | null>;
   /** What callers may do. Rejects as `entity` does. */
   access(): Promise<Access>;

@@ -9,7 +9,7 @@ export async function* readAhead<T>(batches: AsyncIterable<T>): AsyncGenerator<T
       const { done, value } = await coming;
       if (done) return;
       coming = iterator.next();
-      // Whoever waits for it hears of it.
+      // The consumer that awaits it gets the error.
       coming.catch(() => undefined);
       yield value;
     }

@@ -1,6 +1,6 @@
 /**
- * core's `Queue` for a service that shares no cache with its workers, as they share no Redis: the cache of this process is told of a commit
- * before the service answers that it is completed.
+ * core's `Queue` for a service without Redis, which shares no cache with its workers: the cache of this process is
+ * invalidated before the service reports a commit as completed.
  */
 import { limits } from "../../core/values/limits.ts";
 import type { Queue } from "../../core/plans/ports.ts";

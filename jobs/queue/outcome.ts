@@ -1,4 +1,4 @@
-/** What becomes of a job whose run failed, whatever queue it comes from. */
+/** What happens to a job whose run failed, for every kind of queue. */
 import { AppError } from "../../core/values/errors.ts";
 import { unknownError } from "../../core/jobs/jobs.ts";
 import { limits } from "../../core/values/limits.ts";

@@ -36,4 +36,4 @@ export function shareFault(
 }
 
 const tooMany = (what: string): AppError =>
-  new AppError("tooManyRequests", `${what}; wait until some have begun`);
+  new AppError("tooManyRequests", `${what}; wait until some of them have started`);

@@ -35,7 +35,7 @@ function lower(threads: readonly number[]): void {
       const priority = Math.max(getPriority(thread), constants.priority.PRIORITY_BELOW_NORMAL);
       setPriority(thread, priority);
     } catch {
-      // A runtime or a sandbox that does not allow it, or a thread that has just ended: jobs run all the same.
+      // A runtime or a sandbox that does not allow it, or a thread that has just ended: jobs run anyway.
     }
   }
 }

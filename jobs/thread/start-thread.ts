@@ -9,7 +9,7 @@ export interface ThreadOptions {
   readonly heapMb: number;
   /** Memory for objects that live for a short time, in megabytes. Default: what the runtime chooses. */
   readonly youngMb?: number;
-  /** True: the caller ends the thread after a while, so that nobody waits for ever when it died without a word. */
+  /** True: the caller ends the thread after a while, so that are not waited for ever when it died without a word. */
   readonly hasTimeout?: boolean;
 }
 

@@ -53,11 +53,10 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     });
     thread = started;
     started.on("message", (message: FromThread) => receive(started, message));
-    started.on("error", (error) => log.error({ err: error }, "The thread of the jobs broke down"));
+    started.on("error", (error) => log.error({ err: error }, "The job thread failed"));
     started.on("exit", () => {
       if (thread === started) thread = null;
-      for (const { reject } of underWay.values())
-        reject(new Error("The thread of the jobs has ended"));
+      for (const { reject } of underWay.values()) reject(new Error("The job thread has stopped"));
     });
     return started;
   }

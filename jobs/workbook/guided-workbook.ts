@@ -209,7 +209,7 @@ function addLists(
 const refusal = {
   errorStyle: "stop",
   errorTitle: "Not in the list",
-  error: "Choose one of the list.",
+  error: "Choose a value from the list.",
 };
 const question = {
   errorStyle: "warning",

@@ -27,8 +27,8 @@ export interface OpenWorkbook {
   /** The number of the heading row, from 1. */
   readonly headingIndex: number;
   /**
-   * The rows below the headings, those without any value left out; each call reads the file anew. Rejects with `InvalidWorkbook`,
-   * maybe after some rows: only when it ends has the whole file been seen.
+   * The rows below the headings, those without any value left out; each call reads the file again. Rejects with
+   * `InvalidWorkbook`, maybe after some rows: only when it ends has the whole file been seen.
    */
   rows(): AsyncGenerator<SheetRow>;
 }
@@ -127,7 +127,7 @@ function headingsOf({ values }: SheetRow): (string | null)[] {
   for (const heading of headings) {
     if (heading === null) continue;
     if (seen.has(heading))
-      throw new InvalidWorkbook(`The heading "${heading.slice(0, 80)}" stands there twice`);
+      throw new InvalidWorkbook(`The heading "${heading.slice(0, 80)}" appears twice`);
     seen.add(heading);
   }
   return headings;

@@ -107,7 +107,7 @@ function dayOf(day: number): string {
 }
 
 function writeDay(day: number): string {
-  // The day that never was stays what Excel shows: whoever reads it as a date will refuse it.
+  // Excel's non-existent day is kept as Excel shows it; reading it as a date refuses it.
   if (day === 60) return "1900-02-29";
   const shift = day < 60 ? 1 : 0;
   return new Date((day + shift - epochSerial) * dayMs).toISOString().slice(0, 10);

@@ -62,13 +62,13 @@ export function cellValue(cell: RawCell, context: CellContext): CellValue {
     case "d":
       return isoDate(value);
     default:
-      throw fault(cell, "is of a kind that is not known");
+      throw fault(cell, "has an unknown type");
   }
 }
 
 function sharedString(cell: RawCell, value: string, strings: readonly string[]): string {
   const text = /^\d+$/.test(value) ? strings[Number(value)] : undefined;
-  if (text === undefined) throw fault(cell, "refers to a text that the file does not hold");
+  if (text === undefined) throw fault(cell, "refers to a text that is not in the file");
   return text;
 }
 
@@ -79,7 +79,7 @@ const numberText = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,5})?$/;
 function numberValue(cell: RawCell, value: string, context: CellContext): CellValue {
   const text = value.trim();
   const number = Number(text);
-  if (!numberText.test(text) || !Number.isFinite(number)) throw fault(cell, "is no number");
+  if (!numberText.test(text) || !Number.isFinite(number)) throw fault(cell, "is not a number");
   const kind = context.dateStyles[cell.style] ?? null;
   if (kind !== null) {
     const date = dateOfSerial(number, { kind, is1904: context.is1904 });

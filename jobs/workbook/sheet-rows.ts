@@ -101,7 +101,7 @@ function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler
     const given = readAttributes(attributes).get("r");
     const next = given === undefined ? rowIndex + 1 : Number(given);
     if (!(Number.isInteger(next) && next > rowIndex && next <= sheetRowsMax))
-      throw new InvalidWorkbook(`The sheet has a row number that cannot be, after row ${rowIndex}`);
+      throw new InvalidWorkbook(`The sheet has an invalid row number after row ${rowIndex}`);
     rowIndex = next;
     rowText = String(next);
     column = -1;
@@ -123,7 +123,7 @@ function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler
   const placeCell = (): void => {
     column = cell.reference === "" ? column + 1 : columnInRow(cell.reference, rowText);
     if (column < 0)
-      throw new InvalidWorkbook(`Cell ${cell.reference.slice(0, 20)} stands in row ${rowText}`);
+      throw new InvalidWorkbook(`Cell ${cell.reference.slice(0, 20)} is in row ${rowText}`);
   };
   const closeCell = (): void => {
     isInCell = false;

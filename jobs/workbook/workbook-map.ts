@@ -25,7 +25,7 @@ export async function mapWorkbook(archive: Archive, limits: InflateLimits): Prom
   const workbook = packageRelations.find(({ type }) => type === "officeDocument")?.target;
   if (workbook === undefined) throw noWorkbook();
   if (workbook.endsWith(".bin"))
-    throw new InvalidWorkbook("The file is in the binary xlsb form; save it as xlsx");
+    throw new InvalidWorkbook("The file is in the binary xlsb format; save it as xlsx");
   const relations = await readRelations(archive, { path: relationsOf(workbook), limits });
   const { sheets, is1904 } = await readWorkbook(archive, { path: workbook, limits });
   const targetOf = (type: string): string | null =>

@@ -53,7 +53,7 @@ export class XmlScanner {
       at = end;
     }
     this.#rest = text.slice(at);
-    if (this.#rest.length > tokenLengthMax) throw this.#fault("holds a text that is too long");
+    if (this.#rest.length > tokenLengthMax) throw this.#fault("contains a text that is too long");
   }
 
   end(): void {
@@ -78,7 +78,8 @@ export class XmlScanner {
     const rest = text.length - start;
     if (rest < "<![CDATA[".length && !text.includes(">", start)) return -1;
     if (text.startsWith("<!--", start)) return endBehind(text, { mark: "-->", from: start + 4 });
-    if (!text.startsWith("<![CDATA[", start)) throw this.#fault("holds a document type");
+    if (!text.startsWith("<![CDATA[", start))
+      throw this.#fault("contains a document type declaration");
     const end = endBehind(text, { mark: "]]>", from: start + 9 });
     if (end > 0 && this.#open.length > 0) this.#handler.text(text.slice(start + 9, end - 3));
     return end;
@@ -133,7 +134,8 @@ export class XmlScanner {
 
   #text(raw: string): void {
     if (this.#open.length > 0) this.#handler.text(resolve(raw, () => this.#fault(entityFault)));
-    else if (raw.trim() !== "") throw this.#fault("is damaged: a text stands outside");
+    else if (raw.trim() !== "")
+      throw this.#fault("is damaged: there is text outside the root element");
   }
 
   #fault(what: string): InvalidWorkbook {
@@ -172,7 +174,7 @@ export function readAttributes(attributes: string): ReadonlyMap<string, string> 
 
 const badAttribute = (): InvalidWorkbook =>
   new InvalidWorkbook("A part of the file is damaged: an attribute has no value");
-const entityFault = "holds an entity that XML does not know";
+const entityFault = "contains an unknown XML entity";
 
 const [exclamationMark, doubleQuote, singleQuote, slash] = [0x21, 0x22, 0x27, 0x2f];
 const [space, lessThan, greaterThan, questionMark] = [0x20, 0x3c, 0x3e, 0x3f];

@@ -31,11 +31,11 @@ export async function readDirectory(file: FileHandle, membersMax: number): Promi
   refuseOverlaps(entries, end.offset);
   const directory = new Map(entries.map((entry) => [partName(entry.name), entry]));
   if (directory.size < entries.length)
-    throw new InvalidWorkbook("The file holds two parts with the same name");
+    throw new InvalidWorkbook("The file contains two parts with the same name");
   return directory;
 }
 
-/** The name under which a part is found: in small letters, without a leading slash. */
+/** The name under which a part is found: in lower case, without a leading slash. */
 export function partName(path: string): string {
   return path.replaceAll("\\", "/").replace(/^\/+/, "").toLowerCase();
 }
@@ -62,10 +62,9 @@ const commentMax = 0xffff;
 const max16 = 0xffff;
 const max32 = 0xffff_ffff;
 
-const damaged = (): InvalidWorkbook =>
-  new InvalidWorkbook("The file is damaged or was not transferred whole");
+const damaged = (): InvalidWorkbook => new InvalidWorkbook("The file is damaged or incomplete");
 const tooMany = (membersMax: number): InvalidWorkbook =>
-  new InvalidWorkbook(`The file holds more than ${membersMax} parts`);
+  new InvalidWorkbook(`The file contains more than ${membersMax} parts`);
 
 async function refuseOtherFiles(file: FileHandle, size: number): Promise<void> {
   if (size === 0) throw new InvalidWorkbook("The file is empty");
@@ -73,7 +72,7 @@ async function refuseOtherFiles(file: FileHandle, size: number): Promise<void> {
   const signature = start.toString("hex");
   if (signature === "d0cf11e0")
     throw new InvalidWorkbook(
-      "The file is encrypted or in the old xls form; save it as xlsx without a password",
+      "The file is encrypted or in the old xls format; save it as xlsx without a password",
     );
   if (signature !== "504b0304") throw new InvalidWorkbook("The file is not an xlsx workbook");
 }
@@ -148,7 +147,7 @@ function readEntry(
   if (record.readUInt16LE(8) & 1)
     throw new InvalidWorkbook("The file is encrypted; save it without a password");
   const unixType = record.readUInt16LE(40) & 0xf000;
-  if (unixType === 0xa000) throw new InvalidWorkbook("The file holds a link to another file");
+  if (unixType === 0xa000) throw new InvalidWorkbook("The file contains a link to another file");
   const extra = record.subarray(46 + nameLength, 46 + nameLength + extraLength);
   const [size, packedSize, offset] = wideNumbers(
     [24, 20, 42].map((field) => record.readUInt32LE(field)),

@@ -76,7 +76,7 @@ function refuseSize(
     );
   if (size > ratioFromBytes && size > entry.packedSize * limits.ratioMax)
     throw new InvalidWorkbook(
-      `The part ${shown(entry)} is packed more than ${limits.ratioMax} times smaller than it is`,
+      `The part ${shown(entry)} is compressed more than ${limits.ratioMax} times`,
     );
 }
 
@@ -84,7 +84,7 @@ function inflated(file: FileHandle, entry: ZipEntry): AsyncIterable<Buffer> {
   const packed = packedBytes(file, entry);
   if (entry.method === 0) return packed;
   if (entry.method !== 8)
-    throw new InvalidWorkbook(`The part ${shown(entry)} is packed in a way that is not known`);
+    throw new InvalidWorkbook(`The part ${shown(entry)} is compressed with an unknown method`);
   const inflate = createInflateRaw({ chunkSize: pieceBytes });
   // An error of either ends the other; leaving the loop over `inflate` early ends both.
   pipeline(Readable.from(packed, { highWaterMark: 1 }), inflate, () => {});

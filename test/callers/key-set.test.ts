@@ -2,57 +2,20 @@
  * Keys of an issuer (JWKS), fetched from a real server: how often, what an issuer that changes its keys, is silent or is gone means, and
  * tokens that try to pass by another algorithm or key.
  */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { exportJWK, exportSPKI, generateKeyPair, type GenerateKeyPairResult, SignJWT } from "jose";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { exportJWK, exportSPKI, SignJWT } from "jose";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createKeySet, type KnownKeys, noKeysYet } from "../../app/callers/key-set.ts";
 import { createTokenReader, type FindToken } from "../../app/callers/tokens.ts";
 import { createOutbound } from "../../app/outbound/outbound-client.ts";
 import { createLog } from "../../app/start/log.ts";
 import { limits } from "../../core/values/limits.ts";
+import { type Issuer, startIssuer } from "../issuer.ts";
 
-/** Key pairs by their id. */
-let pairs: Record<string, GenerateKeyPairResult>;
-beforeAll(async () => {
-  const pair = (): Promise<GenerateKeyPairResult> =>
-    generateKeyPair("ES256", { extractable: true });
-  pairs = { old: await pair(), new: await pair(), strange: await pair() };
-});
-
-/** An issuer that publishes the public keys with these ids. */
-interface Issuer {
-  readonly host: string;
-  published: readonly string[];
-  fetched: number;
-  answer: "keys" | "nothing" | "error" | "no keys" | "redirect";
-  /** What `answer: "nothing"` waits for. */
-  readonly server: Server;
-}
 let issuer: Issuer;
 beforeEach(async () => {
-  const server = createServer(async (_request, response) => {
-    issuer.fetched++;
-    if (issuer.answer === "nothing") return;
-    if (issuer.answer === "redirect") response.writeHead(302, { location: "/elsewhere" });
-    if (issuer.answer === "error") response.writeHead(500);
-    const keys = issuer.published.map(async (kid) => ({
-      ...(await exportJWK(pairs[kid]!.publicKey)),
-      kid,
-      alg: "ES256",
-    }));
-    const document =
-      issuer.answer === "no keys" ? { message: "hello" } : { keys: await Promise.all(keys) };
-    response.end(JSON.stringify(document));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  issuer = { host, published: ["old"], fetched: 0, answer: "keys", server };
+  issuer = await startIssuer();
 });
-afterEach(async () => {
-  issuer.server.closeAllConnections();
-  await new Promise((resolve) => issuer.server.close(resolve));
-});
+afterEach(() => issuer?.close());
 
 /** Milliseconds, moved by the tests. */
 let nowMs = 1_000_000;
@@ -69,21 +32,15 @@ function reader({
   return createTokenReader({ jwksUri: url, rolesClaim }, keySet);
 }
 
-/** Each token is another one, so that none is known from before. */
-let serial = 0;
-const tokenOf = (kid: string, { signedBy = kid } = {}): Promise<string> =>
-  new SignJWT({ sub: "someone", serial: serial++ })
-    .setProtectedHeader({ alg: "ES256", kid })
-    .setExpirationTime("1h")
-    .sign(pairs[signedBy]!.privateKey);
-
 const kindOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     (caller) => (caller === null ? "refused" : "let in"),
     (error: { kind?: string }) => error.kind ?? error,
   );
-const outcome = async (find: FindToken, kid: string, more = {}): Promise<unknown> =>
-  kindOf(find(await tokenOf(kid, more)));
+const outcome = async (
+  find: FindToken,
+  ...asked: Parameters<Issuer["tokenOf"]>
+): Promise<unknown> => kindOf(find(await issuer.tokenOf(...asked)));
 
 describe("the keys of an issuer", () => {
   test("are fetched once for any number of tokens, also for many at once", async () => {
@@ -171,8 +128,8 @@ describe("a token is refused", () => {
   test.each(["HS256", "HS512"])(
     "when it is signed by %s with the public key as the secret",
     async (alg) => {
-      const pem = await exportSPKI(pairs["old"]!.publicKey);
-      const jwk = JSON.stringify(await exportJWK(pairs["old"]!.publicKey));
+      const pem = await exportSPKI(issuer.pairs.old.publicKey);
+      const jwk = JSON.stringify(await exportJWK(issuer.pairs.old.publicKey));
       for (const secret of [pem, jwk]) {
         const forged = await new SignJWT({ sub: "someone" })
           .setProtectedHeader({ alg, kid: "old" })
@@ -184,12 +141,12 @@ describe("a token is refused", () => {
   );
 
   test("when it brings its own key, or says where to find one", async () => {
-    const jwk = await exportJWK(pairs["strange"]!.publicKey);
+    const jwk = await exportJWK(issuer.pairs.strange.publicKey);
     const jku = `http://${issuer.host}/own`;
     const forged = await new SignJWT({ sub: "someone" })
       .setProtectedHeader({ alg: "ES256", jwk, jku, kid: "old" })
       .setExpirationTime("1h")
-      .sign(pairs["strange"]!.privateKey);
+      .sign(issuer.pairs.strange.privateKey);
     expect(await kindOf(reader()(forged))).toBe("refused");
     expect(issuer.fetched).toBe(1);
   });

@@ -85,7 +85,7 @@ describe("reading", () => {
     expect(keyOf(entity.read)).toEqual([]);
     expect(entity.write!.readBack).toBe(false);
     expect(notices).toContain(
-      "shop/items: what the endpoint reads lacks the key receipt_id: written records are answered as the table has them",
+      "shop/items: the view or query has no column receipt_id: answers to writes show the columns of the table instead",
     );
   });
 

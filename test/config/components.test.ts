@@ -117,7 +117,9 @@ describe("components are", () => {
   test("missed in a notice where the rows of an import should have some", async () => {
     const { notices } = await compile({}, imports(true));
     expect(notices).toContainEqual(
-      expect.stringContaining("importConfig.runHooks has no effect: components names no handler"),
+      expect.stringContaining(
+        "importConfig.runHooks has no effect: components has no handler for inserts or updates",
+      ),
     );
   });
 });
@@ -144,7 +146,7 @@ describe("a fault is", () => {
       "components.onBeforeInsert",
       "a list",
     ],
-    ["an empty name", { onBeforeInsert: [""] }, first, "a text that is not empty"],
+    ["an empty name", { onBeforeInsert: [""] }, first, "a string that is not empty"],
     [
       "a file that is not there",
       { onBeforeInsert: ["components/cod.ts#check"] },
@@ -155,25 +157,25 @@ describe("a fault is", () => {
       "a file without its folder",
       { onBeforeInsert: ["code.ts#check"] },
       first,
-      "a file of the folder shop",
+      "a file in the folder shop",
     ],
     [
       "a file outside of the project",
       { onBeforeInsert: ["../shop/components/code.ts#check"] },
       first,
-      "a file of the folder shop",
+      "a file in the folder shop",
     ],
     [
       "a file of another kind",
       { onBeforeInsert: ["query/open.sql#check"] },
       first,
-      "a file of the folder shop",
+      "a file in the folder shop",
     ],
     [
       "a file that is no code",
       { onBeforeInsert: ["components/notes.txt#check"] },
       first,
-      "a file of the folder shop",
+      "a file in the folder shop",
     ],
     ["no export", { onBeforeInsert: ["components/code.ts"] }, first, "check, default"],
     [
@@ -198,7 +200,7 @@ describe("a fault is", () => {
       "an export that is no function",
       { onBeforeInsert: ["components/code.ts#list"] },
       first,
-      "list, which is no function",
+      "list, which is not a function",
     ],
     [
       "a file without exports",
@@ -232,7 +234,7 @@ describe("a fault is", () => {
 
   test("a handler where nothing can load one", async () => {
     const { faults } = await compile({ onBeforeInsert: ["components/code.ts#check"] }, {});
-    expect(sentenceOf(faults[0]!)).toContain("without a way to load components");
+    expect(sentenceOf(faults[0]!)).toContain("cannot load components");
   });
 });
 

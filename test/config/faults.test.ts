@@ -1,6 +1,6 @@
 /** Every way to get a configuration wrong, with the place and the words that its fault must have. */
 import { describe, expect, test } from "vitest";
-import { formatFaults, formatPath, sortFaults } from "../../core/config/faults.ts";
+import { faultMessage, formatFaults, formatPath, sortFaults } from "../../core/config/faults.ts";
 import { filesOf, load, projectFile, sentenceOf } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };
@@ -40,10 +40,10 @@ const shapes: readonly Case[] = [
     "action.bulk-create",
     "unknown property",
   ],
-  ["a number as table", { ...base, tableName: 5 }, "tableName", "5", "a text"],
+  ["a number as table", { ...base, tableName: 5 }, "tableName", "5", "a string"],
   ["an empty table", { ...base, tableName: "" }, "tableName", "not empty"],
   ["an empty list of fields", { ...base, fieldName: [] }, "fieldName", "not empty"],
-  ["a field that is a number", { ...base, fieldName: ["sku", 7] }, "fieldName[1]", "7", "a text"],
+  ["a field that is a number", { ...base, fieldName: ["sku", 7] }, "fieldName[1]", "7", "a string"],
   [
     "hidden fields as a number",
     { ...base, hiddenFields: 3 },
@@ -62,7 +62,7 @@ const shapes: readonly Case[] = [
     "a scope with a list",
     { ...base, defaultScope: { stock: [1] } },
     "defaultScope.stock",
-    "a text or a number",
+    "a string or a number",
   ],
   [
     "a scope with an unknown member",
@@ -101,7 +101,7 @@ const shapes: readonly Case[] = [
     { ...base, tableName: "receipts", workflow: { hooks: { done: { onAfter: [{}] } } } },
     "workflow.hooks.done.onAfter[0].url",
     "nothing",
-    "a text",
+    "a string",
   ],
   [
     "an upload size of nonsense",
@@ -185,7 +185,7 @@ const shapes: readonly Case[] = [
     "a mark of the key that is no boolean",
     { ...base, fieldValidation: [{ name: "name", constraints: { primaryKey: "yes" } }] },
     "fieldValidation[0].constraints.primaryKey",
-    "an unknown property",
+    "unknown property",
   ],
   ...(
     [
@@ -244,7 +244,7 @@ const rules: readonly Case[] = [
     { ...base, fieldValidation: [{ type: "string" }] },
     "fieldValidation[0].name",
     "nothing",
-    "a text",
+    "a string",
   ],
   [
     "a rule that is a text",
@@ -268,7 +268,7 @@ const rules: readonly Case[] = [
     },
     "fieldValidation[0].constraints.required",
     "category_name, which is only read",
-    "a type, precision or scale alone",
+    "only a type, precision or scale",
   ],
   [
     "an unknown column of the object form",
@@ -582,7 +582,7 @@ const names: readonly Case[] = [
     "the same table of details twice",
     { ...receipts, masterDetail: [details, details] },
     "masterDetail[1].detailTable",
-    "each detail table once",
+    "each detail table only once",
   ],
   [
     "a calculation beside several tables of details",
@@ -636,13 +636,13 @@ const names: readonly Case[] = [
     "an upsert key that a body cannot set",
     { ...base, readOnlyFields: ["sku"], importConfig: { upsertKeys: ["sku"] } },
     "importConfig.upsertKeys[0]",
-    "a field that a body may set",
+    "a field that clients may write",
   ],
   [
     "a required field of the import that a body cannot set",
     { ...base, readOnlyFields: ["sku"], importConfig: { requiredFields: ["sku"] } },
     "importConfig.requiredFields[0]",
-    "a field that a body may set",
+    "a field that clients may write",
   ],
   [
     "an unknown id of a lookup",
@@ -705,14 +705,14 @@ const plans: readonly Case[] = [
     { action: { update: true, create: true }, tableName: "products", primaryKey: "name" },
     "primaryKey",
     "name, which the database does not keep unique",
-    "create, update: unique and NOT NULL",
+    "create, update (unique and NOT NULL in the database)",
   ],
   [
     "a named key that may be null",
     { action: { create: true }, tableName: "coupons", primaryKey: "alias" },
     "primaryKey",
     "alias, which may be null",
-    "create: unique and NOT NULL",
+    "create (unique and NOT NULL in the database)",
   ],
   [
     "writing to a table without a key",
@@ -796,7 +796,7 @@ const plans: readonly Case[] = [
       },
     },
     "masterDetail.detailTable",
-    "cannot undo",
+    "cannot roll back",
     "transactions",
   ],
   [
@@ -818,7 +818,7 @@ const plans: readonly Case[] = [
       masterDetail: { detailTable: "members", foreignKey: "user_id" },
     },
     "masterDetail.detailConfig.primaryKey",
-    "names one row of members",
+    "identifies a row of members",
   ],
   [
     "composites whose view lacks the key",
@@ -830,7 +830,7 @@ const plans: readonly Case[] = [
       masterDetail: details,
     },
     "primaryKey",
-    "the view or query gives too",
+    "the view or query contains too",
   ],
   [
     "composites with a view as details",
@@ -917,7 +917,7 @@ const queries: readonly Case[] = [
     "a query file of elsewhere",
     withQuery("file:../other/query/x.sql"),
     "viewQuery",
-    "a file of the folder shop",
+    "a file in the folder shop",
   ],
   [
     "a second statement",
@@ -1081,7 +1081,7 @@ describe("project.json is refused for", () => {
         },
       },
       "auth.apiKeys",
-      "ids of their own",
+      "a different id for each key",
     ],
     [
       "an unknown word of the rate limit",
@@ -1186,7 +1186,7 @@ describe("text that is not JSON is refused with line and column:", () => {
   test("a property twice", async () => {
     const { faults } = await load(filesOf({ "items.json": '{"action": {},\n "action": {}}' }));
     expect(faults.map(sentenceOf)).toEqual([
-      expect.stringContaining("shop/items.json action: the property twice"),
+      expect.stringContaining("shop/items.json action: expected each property only once"),
     ]);
   });
 });
@@ -1214,7 +1214,7 @@ test("an endpoint with a fault does not keep the others from being compiled", as
   expect([...entities.keys()]).toEqual(["good"]);
 });
 
-test("formatFaults shows place, path, what was found and expected, and the hint", async () => {
+test("formatFaults shows position, path and the message of each fault", async () => {
   const { faults } = await load(
     filesOf({ "items.json": '{\n  "action": {},\n  "tablename": "products"\n}' }),
   );
@@ -1223,11 +1223,27 @@ test("formatFaults shows place, path, what was found and expected, and the hint"
       "1 fault in the configuration",
       "",
       "shop/items.json:3:3  tablename",
-      "  found     an unknown property",
-      "  expected  a property of the list in the JSON Schema",
-      '  did you mean "tableName"?',
+      '  unknown property "tablename"; did you mean "tableName"?',
     ].join("\n"),
   );
+});
+
+test.each([
+  ["what was expected and found", {}, 'expected a number, found "ten"'],
+  ["a hint", { hint: 'did you mean "b"?' }, 'expected a number, found "ten"; did you mean "b"?'],
+  [
+    "an unknown property with a hint",
+    { unknownProperty: "tablName", hint: 'did you mean "tableName"?' },
+    'unknown property "tablName"; did you mean "tableName"?',
+  ],
+  [
+    "an unknown property without a hint",
+    { unknownProperty: "x", expected: "one of min, max" },
+    'unknown property "x"; expected one of min, max',
+  ],
+])("faultMessage makes one sentence of %s", (_, about, message) => {
+  const fault = { file: "shop/a.json", path: "b", found: '"ten"', expected: "a number" };
+  expect(faultMessage({ ...fault, ...about })).toBe(message);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** A made-up shop for the tests of the configuration: its tables as a catalog would report them, and ways to load files. */
 import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
-import { sortFaults, type Fault } from "../../core/config/faults.ts";
+import { faultMessage, sortFaults, type Fault } from "../../core/config/faults.ts";
 import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read-config.ts";
 import { readDocument } from "../../core/config/document.ts";
 import { normaliseEndpoint } from "../../core/config/compat.ts";
@@ -165,5 +165,5 @@ export function normalised(payload: unknown): { value: unknown; faults: Fault[] 
   return normaliseEndpoint(document!);
 }
 
-export const sentenceOf = ({ file, path, found, expected, hint }: Fault): string =>
-  `${file} ${path}: ${found}; ${expected}; ${hint ?? ""}`;
+export const sentenceOf = (fault: Fault): string =>
+  `${fault.file} ${fault.path}: ${faultMessage(fault)}`;

@@ -169,7 +169,7 @@ describe("credentials", () => {
     );
     expect(gist(answer)).toEqual([401, "Unauthorized"]);
     expect(answer.headers.get("www-authenticate")).toContain("Bearer");
-    expect(answer.body.message).toBe("Credentials are missing or not valid");
+    expect(answer.body.message).toBe("Credentials are missing or invalid");
   });
 
   test("are told of before the body is looked at", async () => {

@@ -119,7 +119,7 @@ describe("blocking hooks that fail", () => {
 
   test("change-status names the hook that failed", async () => {
     expect((await orders.changeTo("second-refused")).body.message).toBe(
-      "The hook onBefore:call failed; the status was not changed",
+      "The hook onBefore:call failed, so the status was not changed",
     );
   });
 

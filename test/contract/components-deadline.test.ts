@@ -14,7 +14,11 @@ afterAll(() => void vi.resetModules());
 
 const { workshop, on, logged } = openWorkshop();
 const { post } = workshop;
-const overdue = { status: 503, error: "Service unavailable", message: "The request took too long" };
+const overdue = {
+  status: 503,
+  error: "Service unavailable",
+  message: "The request took too long to process",
+};
 const part = (id: string) => ({ part_id: id, code: id, name: "slow" });
 const idsOf = async () =>
   (await workshop.fixture.sql("select part_id from parts")).map((row) => row["part_id"]);
@@ -25,7 +29,9 @@ test.each(["onBeforeInsert", "onAfterInsert"] as const)(
     on[event] = () => new Promise(() => undefined);
     check(await post("parts", "create", part(`never-${event}`)), overdue);
     await pause(50);
-    const line = logged.find((one) => JSON.stringify(one).includes("longer than its request"));
+    const line = logged.find((one) =>
+      JSON.stringify(one).includes("exceeded the time limit of its request"),
+    );
     expect(line).toMatchObject({ handler: "test/components/probe.ts#run" });
     delete on[event];
     // SQLite has one writer: were it still held, this would wait in vain.

@@ -317,7 +317,7 @@ describe("what create-composite refuses as data", () => {
   });
 
   test("create-composite refuses a result that its column cannot hold", async () => {
-    // The amount still fits, with two digits behind the point; per_part has four of them.
+    // The amount still fits, with two digits after the decimal point; per_part has four of them.
     const large = line(2, { qty: "99999", price: "9999999.99", parts: 1 });
     const answer = await create(documentOf([line(1), large]));
     check(answer, {

@@ -308,7 +308,7 @@ const refused: Omit<Case, "status">[] = [
   {
     name: "update-composite refuses the same detail twice in update",
     body: { update: [{ line_id: "a" }, { line_id: "a" }] },
-    message: "document_lines names the same record twice in update and delete",
+    message: "document_lines contains the same record twice in update and delete",
   },
   {
     name: "update-composite refuses the same detail twice in delete",

@@ -98,7 +98,7 @@ describe("a fault", () => {
     ...["code", "name", "alias"].map((primaryKey) => ({
       name: `writing by ${primaryKey}, which no index keeps apart and filled, stops the start`,
       file: { tableName: "loose_keys", primaryKey, action: { read: true, update: true } },
-      says: ["primaryKey", primaryKey, "update: unique and NOT NULL in the database"],
+      says: ["primaryKey", primaryKey, "update (unique and NOT NULL in the database)"],
     })),
     ...["code", "name", "alias"].map((first) => ({
       name: `writing where the first field ${first} is no key stops the start`,

@@ -489,7 +489,7 @@ describe.each(longTestPlaces)("export, %s", (place) => {
         expect([answer.status, answer.body.error, answer.body.message]).toEqual([
           404,
           "Not found",
-          "There is no such job",
+          "Unknown job",
         ]);
       }
     });
@@ -498,9 +498,9 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       ["missing", { other: "x" }, "", "is required"],
       ["null", { job_id: null }, "other=x", "is required"],
       ["empty", { job_id: "" }, "job_id=", "is required"],
-      ["a number", { job_id: 1 }, "job_id[a]=1", "must be a text"],
-      ["a list", { job_id: ["x"] }, "job_id[]=1", "must be a text"],
-      ["an object", { job_id: { id: "x" } }, "job_id[id]=x", "must be a text"],
+      ["a number", { job_id: 1 }, "job_id[a]=1", "must be text"],
+      ["a list", { job_id: ["x"] }, "job_id[]=1", "must be text"],
+      ["an object", { job_id: { id: "x" } }, "job_id[id]=x", "must be text"],
     ])("that is %s is refused by every action", async (_, body, query, fault) => {
       const answers = [
         await shop.post("items/export-cancel", body),
@@ -525,7 +525,7 @@ describe.each(longTestPlaces)("export, %s", (place) => {
         const answer = isPost
           ? await shop.post(`other/${action}`, { job_id: known })
           : await shop.get(`other/${action}?job_id=${known}`);
-        expect([answer.status, answer.body.message]).toEqual([404, "There is no such job"]);
+        expect([answer.status, answer.body.message]).toEqual([404, "Unknown job"]);
       }
     });
   });

@@ -121,7 +121,7 @@ describe("fractions of a second", () => {
 
   test("more than six digits are refused", async () => {
     const sent = { id: 11, moment: "2026-01-31T10:00:00.1234567Z", clock: "08:15:00.1234567" };
-    const message = "must have at most 6 digits of a second's fraction";
+    const message = "must have at most 6 fractional digits in the seconds";
     check(await service.post("fine/create", sent), {
       status: 400,
       error: "Validation failed",

@@ -106,7 +106,7 @@ describe.runIf(columns.length > 0)("types that the database alone can read", () 
       const expected = {
         status: 400,
         error: "Invalid parameter",
-        message: `The value for column "${name}" is not one of its type`,
+        message: `The value for column "${name}" is not valid for its type`,
       };
       const pair = [{ key: name, value: one.bad }];
       const where = { conditions: [{ key: name, operator: "=", value: one.bad }] };

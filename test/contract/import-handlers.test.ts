@@ -239,7 +239,11 @@ describe.each(jobPlaces)("the rows of an import, %s,", (where) => {
   test.each([
     ["a before handler refuses", "refuse", "Not this one; Part name: is on the list; secret: a, b"],
     ["an after handler refuses", "refuse late", "Too late"],
-    ["a handler leaves invalid", "wrong data", /^A handler left data that is not valid; stock: /],
+    [
+      "a handler leaves invalid",
+      "wrong data",
+      /^A component handler returned invalid data; stock: /,
+    ],
   ])("that %s are undone alone, counted as failed and listed", async (_, name, message) => {
     const rows = [
       ["A-1", "one", 1],

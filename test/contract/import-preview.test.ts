@@ -114,7 +114,7 @@ const refused: readonly Refusal[] = [
       ["k3", "C-4"],
     ],
     ["2-2 invalid", "3-3 insert"],
-    { 2: ["crate_id: is taken already"] },
+    { 2: ["crate_id: already exists"] },
   ],
   [
     "a primary key that is taken, beside the upsert keys",
@@ -124,7 +124,7 @@ const refused: readonly Refusal[] = [
       ["k2", "C-3"],
     ],
     ["2-2 invalid"],
-    { 2: ["crate_id: is taken already"] },
+    { 2: ["crate_id: already exists"] },
   ],
   [
     "a unique value that is taken, in a new and in a changed record",
@@ -140,9 +140,9 @@ const refused: readonly Refusal[] = [
     ],
     ["2-4 invalid", "5-7 insert"],
     {
-      2: ["label: is taken already"],
-      3: ["label: stands in row 2 already"],
-      4: ["label: is taken already"],
+      2: ["label: already exists"],
+      3: ["label: is already in row 2"],
+      4: ["label: already exists"],
     },
   ],
   [
@@ -156,8 +156,8 @@ const refused: readonly Refusal[] = [
     ],
     ["2-2 insert", "3-4 invalid"],
     {
-      3: ["code: stands in row 2 already"],
-      4: ["crate_id: stands in row 2 already", "label: stands in row 2 already"],
+      3: ["code: is already in row 2"],
+      4: ["crate_id: is already in row 2", "label: is already in row 2"],
     },
   ],
   [
@@ -172,7 +172,7 @@ const refused: readonly Refusal[] = [
       ["C-5", "a", null],
     ],
     ["2-3 update", "4-4 invalid", "5-6 insert"],
-    { 4: ["place: is taken already"] },
+    { 4: ["place: already exists"] },
   ],
   [
     "a new record without a value that the file cannot set",

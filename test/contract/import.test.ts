@@ -636,7 +636,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
           ["B", "Two"],
           [" a ", "Three"],
         ],
-        { 4: /^sku: stands in row 2 already$/ },
+        { 4: /^sku: is already in row 2$/ },
       ],
       [
         "an existing key that stands twice",
@@ -646,7 +646,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
           ["OLD-1", "One"],
           ["OLD-1", "Two"],
         ],
-        { 3: /^sku: stands in row 2 already$/ },
+        { 3: /^sku: is already in row 2$/ },
       ],
       [
         "a key that is empty",
@@ -735,7 +735,7 @@ describe.each(longTestPlaces)("import, %s", (place) => {
               {
                 rowIndex: 3,
                 rowData: { name: "new One" },
-                messages: ["name: stands in row 2 already"],
+                messages: ["name: is already in row 2"],
               },
             ]
           : [],
@@ -939,9 +939,9 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       ["missing", { other: "x" }, "other=x", "is required"],
       ["null", null, "", "is required"],
       ["empty", "", "$=", "is required"],
-      ["a number", 5, "$[a]=1", "must be a text"],
-      ["a list", ["x"], "$[]=x", "must be a text"],
-      ["an object", { id: "x" }, "$[id]=x", "must be a text"],
+      ["a number", 5, "$[a]=1", "must be text"],
+      ["a list", ["x"], "$[]=x", "must be text"],
+      ["an object", { id: "x" }, "$[id]=x", "must be text"],
     ])("that is %s is refused by every action", async (kind, value, query, fault) => {
       const body = (name: string) => (kind === "missing" ? value : { [name]: value });
       const asked = query.replace("$", "job_id");
@@ -1005,7 +1005,9 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       "Required.\nText of at most 20 characters.\nBlanks around the text are cut off before anything is checked.\n" +
         "The text is stored in upper case.\nA record that has this value is changed.",
       "Required.\nText of at most 40 characters.\nMust have at least 2 characters.",
-      expect.stringMatching(/^Optional\.\nNumber of at most 8 digits before the point and 2/),
+      expect.stringMatching(
+        /^Optional\.\nNumber of at most 8 digits before the decimal point and 2/,
+      ),
       expect.stringMatching(/^Optional\.\nWhole number.*\nMust be at least 0\.$/),
       "Optional.\nThe name of one of the groups.\nIt must be there already.",
       "Optional.\nText of at most 20 characters.",

@@ -181,7 +181,7 @@ describe("cursors", () => {
       status: 400,
       error: "Invalid parameter",
       message:
-        "The page would end between two records that nothing tells apart; use another per_page, or page",
+        "The page would end between two records with equal sort values and no key; use another per_page, or page",
     });
   });
 });

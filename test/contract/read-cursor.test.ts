@@ -203,14 +203,14 @@ describe("refusals", () => {
       body: { cursor: true, page: 1 },
       status: 400,
       error: "Invalid parameter",
-      message: "page and cursor exclude each other; leave one of them out",
+      message: "page and cursor cannot be combined; leave one of them out",
     },
     {
       name: "read refuses limit beside cursor",
       body: { cursor: true, limit: 5 },
       status: 400,
       error: "Invalid parameter",
-      message: "limit and cursor exclude each other; leave one of them out",
+      message: "limit and cursor cannot be combined; leave one of them out",
     },
     ...[0, 101, 1.5, "5", null].map((perPage) => ({
       name: `read refuses per_page ${JSON.stringify(perPage)} beside cursor`,
@@ -247,7 +247,7 @@ describe("refusals", () => {
       status: 400,
       error: "Invalid parameter",
       message:
-        "The cursor belongs to a list with another sort, where or search; begin again with cursor: true",
+        "The cursor belongs to a list with a different sort, where or search; start again with cursor: true",
     });
   });
 
@@ -294,7 +294,7 @@ describe("refusals", () => {
       status: 400,
       error: "Invalid parameter",
       message:
-        "This endpoint cannot be paged by cursor, as its records do not show their whole key; use page",
+        "This endpoint cannot be paged by cursor, because its records do not show their whole key; use page",
     });
     check(await read({ page: 1 }, "hidden-key"), { status: 200 });
   });

@@ -406,10 +406,10 @@ describe("within the scope alone", () => {
       const { state, text } = await runJob(kind, request);
       expect(state).toBe("preview_error");
       expect(JSON.parse(String(text)).errors).toEqual([
-        expect.objectContaining({ rowIndex: 3, messages: ["code: is taken already"] }),
+        expect.objectContaining({ rowIndex: 3, messages: ["code: already exists"] }),
       ]);
     } else {
-      await expect(runJob(kind, request)).rejects.toThrow("is taken already");
+      await expect(runJob(kind, request)).rejects.toThrow("already exists");
     }
     expect((await rowOf("b0"))?.["title"]).toBe("two");
   });
@@ -424,10 +424,12 @@ describe("within the scope alone", () => {
     expect(JSON.parse(String(preview.text)).errors).toEqual([
       expect.objectContaining({
         rowIndex: 2,
-        messages: ["tenant: is outside of what you may access"],
+        messages: ["tenant: is outside the rows that you may access"],
       }),
     ]);
-    await expect(runJob("commit", request)).rejects.toThrow("is outside of what you may access");
+    await expect(runJob("commit", request)).rejects.toThrow(
+      "is outside the rows that you may access",
+    );
     expect((await rowOf("a0"))?.["title"]).toBe("one");
   });
 });

@@ -270,7 +270,7 @@ describe.runIf(engine !== "mysql")("a trigger that passes over a row", () => {
   });
   afterAll(() => service.close());
 
-  const silent = rejected("The database passed over the record without an error");
+  const silent = rejected("The database skipped the record without an error");
 
   test("create answers 422", async () => {
     check(await service.post("orders/create", { id: "c1", qty: 13 }), silent);

@@ -223,7 +223,7 @@ describe("a payload that names no field to change", () => {
     check(answer, {
       status: 400,
       error: "Invalid payload",
-      message: "The payload names no field to change, besides the key item_id",
+      message: "The payload must contain at least one field to change besides the key item_id",
     });
     expect(await first()).toEqual(before);
   });

@@ -107,7 +107,7 @@ describe.runIf(engine !== "sqlite")("a server that is not there", () => {
     expect((await errorOf(db.ping())).kind).toBe("unavailable");
     const late = bareSession(db, performance.now() + 1_000);
     expect((await errorOf(late.tx(async () => {}))).kind).toBe("unavailable");
-    await expect(db.catalog.table("t")).rejects.toThrow("out of reach");
+    await expect(db.catalog.table("t")).rejects.toThrow("not reachable");
     await db.close();
   });
 });

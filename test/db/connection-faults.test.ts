@@ -94,7 +94,8 @@ interface Case {
   readonly says: () => string;
 }
 
-const absent = "correct the path in database.url, or create the database: the service creates none";
+const absent =
+  "correct the path in database.url, or create the database (the service does not create it)";
 
 const cases: Case[] =
   engine === "sqlite"
@@ -113,12 +114,12 @@ const cases: Case[] =
           fault: "a text file",
           url: () => `sqlite:${join(folder, "text.db")}`,
           says: () =>
-            `the file ${join(folder, "text.db")} is no SQLite database; correct the path in database.url`,
+            `the file ${join(folder, "text.db")} is not a SQLite database; correct the path in database.url`,
         },
         {
           fault: "a folder",
           url: () => `sqlite:${folder}`,
-          says: () => `${folder} is a folder; name the file of a SQLite database in database.url`,
+          says: () => `${folder} is a folder; set database.url to the file of a SQLite database`,
         },
       ]
     : [
@@ -143,7 +144,7 @@ const cases: Case[] =
           url: () => address({ user: "nobody_here", password: "x" }),
           says: () =>
             engine === "postgres"
-              ? `the server at ${server()} does not let the user "nobody_here" in; correct the user in database.url, or allow it in pg_hba.conf, with or without TLS`
+              ? `the server at ${server()} does not accept the user "nobody_here"; correct the user in database.url, or allow it in pg_hba.conf, with or without TLS`
               : `the server at ${server()} refuses the user "nobody_here" or the password; correct user and password in database.url`,
         },
         {
@@ -169,7 +170,7 @@ const cases: Case[] =
           url: () =>
             address({ query: engine === "postgres" ? "sslmode=require" : "ssl-mode=required" }),
           says: () =>
-            `the server at ${server()} offers no TLS, and database.url asks for it; switch TLS on at the server, or remove it from database.url`,
+            `the server at ${server()} offers no TLS, but database.url requires it; enable TLS on the server, or remove it from database.url`,
         },
       ];
 
@@ -217,7 +218,7 @@ describe.each(cases)("$fault", ({ url, says }) => {
     const service = await serve(await configFor(url()));
     await service.saysOften("The database does not answer yet", 2);
     const { lines, said } = service;
-    expect(lines("warn")).toEqual([`${sentence()}; trying again until it answers`]);
+    expect(lines("warn")).toEqual([`${sentence()}; retrying until it answers`]);
     expect(said()).not.toContain("Try: curl");
     await service.stop();
   });

@@ -262,10 +262,10 @@ describe("connecting", () => {
   });
 
   test.each([
-    ["mysql://root@127.0.0.1/", "names no database"],
+    ["mysql://root@127.0.0.1/", "has no database name"],
     ["mysql://root@127.0.0.1/x?charset=latin1", 'unknown option "charset"'],
-    ["mysql://root@127.0.0.1/x?ssl-mode=maybe", "may be disabled, required"],
-    ["mysql://root@127.0.0.1/x?ssl=perhaps", "neither true nor false"],
+    ["mysql://root@127.0.0.1/x?ssl-mode=maybe", "must be disabled, required"],
+    ["mysql://root@127.0.0.1/x?ssl=perhaps", "must be true, false or a JSON object"],
   ])("by %s is refused before a socket opens", async (url, message) => {
     await expect(open(url, options)).rejects.toThrow(message);
   });

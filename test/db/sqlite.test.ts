@@ -428,7 +428,7 @@ describe("a URL", () => {
   test.each([
     ["oracle://x", 'Unknown kind of database "oracle:"'],
     ["shop.db", "Unknown kind of database URL"],
-    ["sqlite:", "names no file"],
+    ["sqlite:", "has no file name"],
   ])("%s is refused", async (url, message) => {
     await expect(openDb(url, options)).rejects.toThrow(message);
   });

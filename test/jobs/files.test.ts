@@ -216,10 +216,10 @@ describe.each(Object.entries(places))("in %s", (_, makePlace) => {
     "a?b",
     "a%2Fb",
   ])("the name %j is refused", async (key) => {
-    await expect(files.write(key, bytes("x"))).rejects.toThrow("No file can be called");
-    await expect(files.info(key)).rejects.toThrow("No file can be called");
-    await expect(files.read(key)).rejects.toThrow("No file can be called");
-    await expect(files.remove(key)).rejects.toThrow("No file can be called");
+    await expect(files.write(key, bytes("x"))).rejects.toThrow("Invalid file name");
+    await expect(files.info(key)).rejects.toThrow("Invalid file name");
+    await expect(files.read(key)).rejects.toThrow("Invalid file name");
+    await expect(files.remove(key)).rejects.toThrow("Invalid file name");
   });
 
   test("files whose time is over are removed, each by the time of its project", async () => {

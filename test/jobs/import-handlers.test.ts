@@ -141,7 +141,7 @@ describe.each(["sqlite", "postgres", "mysql"] as const)(
         const beganMs = performance.now();
         await expect(run(job)).rejects.toMatchObject({
           kind: "unavailable",
-          message: "Nothing was stored: the handlers of row 3 took too long",
+          message: "Nothing was stored: the component handlers took too long for row 3",
         });
         expect(performance.now() - beganMs).toBeGreaterThan(limits.importHandlersMs - 100);
         await close();

@@ -58,7 +58,7 @@ describe("a call", () => {
     const queue = open(async () => ((made += 1), failure(true)));
     await queue.add(newCall());
     await expect.poll(filesLeft).toEqual([]);
-    expect([made, lines]).toEqual([1, ["A hook failed and is given up"]]);
+    expect([made, lines]).toEqual([1, ["A hook failed for the last time; it is not tried again"]]);
   });
 
   test("that fails again and again is given up after so many tries, over restarts too", async () => {
@@ -71,7 +71,7 @@ describe("a call", () => {
     await first.stop(performance.now() + 1_000);
     open(makeCall);
     await expect.poll(filesLeft).toEqual([]);
-    expect(lines.at(-1)).toBe("A hook failed and is given up");
+    expect(lines.at(-1)).toBe("A hook failed for the last time; it is not tried again");
     expect([limits.hookTriesMax, limits.hookTriesMax + 1]).toContain(made);
   });
 
@@ -124,6 +124,6 @@ test("a file that is no call is left where it is, and said", async () => {
   await mkdir(join(folder, "hooks"));
   await writeFile(join(folder, "hooks", "other.json"), "{}");
   open(async () => null);
-  await expect.poll(() => lines).toEqual(["The file of a hook cannot be read"]);
+  await expect.poll(() => lines).toEqual(["The file of a hook call cannot be read"]);
   expect(await filesLeft()).toEqual(["other.json"]);
 });

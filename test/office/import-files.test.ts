@@ -46,7 +46,7 @@ test("a template opens with its headings, their notes, and the lists of its cell
 });
 
 test("a file of errors opens with its values, and says at each wrong cell what is wrong", async () => {
-  const fault = 'Price: must have at most 2 digits behind the point, not "3"';
+  const fault = 'Price: must have at most 2 digits after the decimal point, not "3"';
   const [sheet] = await openInLibreOffice(
     await writeGuided({
       sheetName: "goods",

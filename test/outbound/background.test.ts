@@ -68,7 +68,7 @@ describe("a call", () => {
     createBackground(outbound, log).add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
     expect(sent).toHaveLength(1);
-    expect(written).toEqual(["A hook failed and is given up"]);
+    expect(written).toEqual(["A hook failed for the last time; it is not tried again"]);
   });
 
   test("that always fails is given up after its last try", async () => {
@@ -77,7 +77,7 @@ describe("a call", () => {
     createBackground(outbound, log).add([callTo("a")]);
     await vi.advanceTimersByTimeAsync(dayMs);
     expect(sent).toHaveLength(limits.hookOwnTriesMax);
-    expect(written.at(-1)).toBe("A hook failed and is given up");
+    expect(written.at(-1)).toBe("A hook failed for the last time; it is not tried again");
   });
 });
 
@@ -107,7 +107,7 @@ describe("many calls", () => {
     const background = createBackground(outbound, log);
     const taken = limits.hookCallsAtOnceMax + limits.hookCallsWaitingMax;
     for (let at = 0; at < taken + 1; at++) background.add([callTo(String(at))]);
-    expect(written).toEqual(["A hook is not called: too many are waiting"]);
+    expect(written).toEqual(["A hook is not called, because too many calls are waiting"]);
     const drained = background.drain(0);
     await vi.advanceTimersByTimeAsync(1);
     await drained;
@@ -140,8 +140,8 @@ describe("the end of the service", () => {
     const drained = background.drain(performance.now() + 1_000);
     await vi.advanceTimersByTimeAsync(1_000);
     await drained;
-    expect(written).toContain("Hooks are lost: the service ends");
-    expect(written).toContain("A hook failed and is given up");
+    expect(written).toContain("Hook calls are lost, because the service is stopping");
+    expect(written).toContain("A hook failed for the last time; it is not tried again");
   });
 
   test("takes no further calls", async () => {

@@ -24,6 +24,9 @@ const core = [
   "locks",
   "http",
   "values",
+  "access",
+  "access-scopes",
+  "access-tokens",
 ].map((name) => `test/contract/${name}.test.ts`);
 
 describe.each(["bun", "deno"] as const)("%s", (runtime) => {

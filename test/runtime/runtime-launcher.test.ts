@@ -47,7 +47,7 @@ describe.each(["bun", "deno"])("rowgate on %s", (runtime) => {
     const path = join(folder, "none.db");
     expect([status, stderr]).toEqual([
       1,
-      `shop (shop/project.json): there is no file ${path}; correct the path in database.url, or create the database: the service creates none\n`,
+      `shop (shop/project.json): there is no file ${path}; correct the path in database.url, or create the database (the service does not create it)\n`,
     ]);
     expect(readdirSync(folder)).not.toContain("none.db");
   });

@@ -186,6 +186,25 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
     },
   );
 
+  // Bun's server has no such limit.
+  test.skipIf(runtime === "bun")("closes connections beyond MAX_CONNECTIONS", async () => {
+    const own = await start(runtime, folder, { MAX_CONNECTIONS: "1" });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const sent = request(`${own.origin}/health/live`, { agent }, (response) => {
+          response.on("end", resolve).resume();
+        });
+        sent.on("error", reject).end();
+      });
+      const further = { send: "GET /health/live HTTP/1.0\r\n\r\n", untilMs: 9_000 };
+      expect(await talk(own, further)).toMatchObject({ text: "", isClosed: true });
+    } finally {
+      agent.destroy();
+      own.process.kill("SIGKILL");
+    }
+  });
+
   test("stops: a running request finishes, an idle connection is no hindrance, and the exit code is 0", async () => {
     const own = await start(runtime, folder);
     const idle = talk(own, {
@@ -213,7 +232,11 @@ interface Running {
   readonly process: ChildProcess;
 }
 
-async function start(runtime: Runtime, folder: string): Promise<Running> {
+async function start(
+  runtime: Runtime,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   const [program, ...args] = commandFor(runtime)!;
   const script = join(import.meta.dirname, "hasty-service.ts");
   const child = spawn(program, [...args, script], {
@@ -225,6 +248,7 @@ async function start(runtime: Runtime, folder: string): Promise<Running> {
       PORT: "0",
       LOG_LEVEL: "silent",
       DENO_NO_UPDATE_CHECK: "1",
+      ...env,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -83,7 +83,7 @@ describe("a configuration is refused in workerd", () => {
           body: {
             success: false,
             error: "Service unavailable",
-            message: "The configuration cannot be served; the log says why",
+            message: "The configuration is not valid; see the log",
           },
         });
         expect(headers.get("X-Request-Id")).toBeTruthy();

@@ -109,8 +109,8 @@ export async function timed<Value>(
   return { value, tookMs: performance.now() - startedMs };
 }
 
-export const outOfReach = "The cache is out of reach; lists are read from the database";
-export const inReach = "The cache is in reach again";
+export const outOfReach = "The cache is not reachable; lists are read from the database";
+export const inReach = "The cache is reachable again";
 
 /** The cache's own lines in the log. */
 export const said = ({ lines }: RunningService): string[] =>

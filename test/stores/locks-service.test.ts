@@ -164,7 +164,7 @@ describe("a Redis that has just started", () => {
     await expect.poll(() => redis.client.status).toBe("ready");
     await expect
       .poll(async () => (await adjust(service)).body.message)
-      .toBe("The server of the locks has just started; nobody gets a lock for some seconds");
+      .toBe("The lock server has just started; locks are granted again in a few seconds");
     expect(named(await adjust(service))).toBe("503 Service unavailable");
     expect(named(await acquire(service))).toBe("503 Service unavailable");
   });

@@ -265,7 +265,7 @@ test("locks of running requests find room where those of callers have none", asy
   const names = Array.from({ length: 10 }, (_, at) => `n${at}`);
   const claim = { token: "t1", owner: null, ttlMs: 10_000 };
   await store.acquire(names, { ...claim, share: "anna" });
-  await expect(store.acquire(["x"], { ...claim, share: "ben" })).rejects.toThrow("no room");
+  await expect(store.acquire(["x"], { ...claim, share: "ben" })).rejects.toThrow("too many locks");
   expect(await store.acquire(["x"], { ...claim, share: null })).toMatchObject({ ok: true });
 });
 
@@ -275,7 +275,7 @@ test("locks in memory are refused when there is no room, until some have ended",
   await store.acquire(names, { token: "t1", owner: null, share: null, ttlMs: 50 });
   const more = ["x", "y", "z"];
   const late = { token: "t2", owner: null, share: null, ttlMs: 1_000 };
-  await expect(store.acquire(more, late)).rejects.toThrow("no room");
+  await expect(store.acquire(more, late)).rejects.toThrow("too many locks");
   expect(await store.status(more, null)).toEqual([null, null, null]);
   await sleep(80);
   expect(await store.acquire(more, late)).toMatchObject({ ok: true });

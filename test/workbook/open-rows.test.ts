@@ -84,5 +84,5 @@ test("a thread that has ended is noticed by who waits for its rows", async () =>
   const batches = rows.batches();
   await batches.next();
   await rows.close();
-  await expect(batches.next()).rejects.toThrow("has ended");
+  await expect(batches.next()).rejects.toThrow("has stopped");
 });

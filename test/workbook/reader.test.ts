@@ -183,7 +183,7 @@ describe("a sheet is refused", () => {
   const good = textRow(1, "a", "b");
   test.each<[string, WorkbookParts, RegExp]>([
     ["without rows", { rows: "" }, /empty/],
-    ["with a heading twice", { rows: textRow(1, "a", "b", " a ") }, /"a" stands there twice/],
+    ["with a heading twice", { rows: textRow(1, "a", "b", " a ") }, /"a" appears twice/],
     [
       "with a shared text that is not there",
       { rows: `${good}<row r="2"><c r="A2" t="s"><v>7</v></c></row>` },
@@ -197,17 +197,17 @@ describe("a sheet is refused", () => {
     [
       "with a number that is none",
       { rows: `${good}<row r="2"><c r="A2"><v>NaN</v></c></row>` },
-      /A2 is no number/,
+      /A2 is not a number/,
     ],
     [
       "with an endless number",
       { rows: `${good}<row r="2"><c r="A2"><v>1e999</v></c></row>` },
-      /A2 is no number/,
+      /A2 is not a number/,
     ],
     [
       "with a kind of cell that is not known",
       { rows: `${good}<row r="2"><c r="A2" t="z"><v>1</v></c></row>` },
-      /A2 is of a kind/,
+      /A2 has an unknown type/,
     ],
     [
       "with row 4294967296",
@@ -219,7 +219,7 @@ describe("a sheet is refused", () => {
     [
       "with a cell of another row",
       { rows: `${good}<row r="2"><c r="A3"><v>1</v></c></row>` },
-      /A3 stands in row 2/,
+      /A3 is in row 2/,
     ],
     [
       "with a cell beyond the last column",

@@ -1,21 +1,21 @@
-/** What a Worker is given beside the request, in the words of the service. Read by `app/start/edge/cloudflare.ts`. */
+/** Translates the bindings of a Worker into the service's settings. */
 
 /** Bindings by name: variables and secrets are texts; a Hyperdrive binding has the address of its database. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** What goes on after the answer is handed to this, or the runtime ends it. */
+/** Keeps work running after the answer; without it the runtime would end it. */
 export interface Lasting {
   waitUntil(work: Promise<unknown>): void;
 }
 
 export interface BoundEnvironment {
-  /** As `app/start/env.ts` and project.json read it. */
+  /** Environment variables for `app/start/env.ts` and project.json. */
   readonly env: Readonly<Record<string, string>>;
-  /** Addresses that come from Hyperdrive: they say nothing of the server behind it, which is shared by the transaction. */
+  /** Addresses from Hyperdrive. They do not identify the server behind it, and sessions are shared per transaction. */
   readonly pooled: ReadonlySet<string>;
 }
 
-/** What is neither a text nor a database is left out. */
+/** Bindings that are neither texts nor databases are left out. */
 export function environmentOf(bindings: Bindings): BoundEnvironment {
   const env: Record<string, string> = {};
   const pooled = new Set<string>();

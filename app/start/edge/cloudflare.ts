@@ -1,7 +1,7 @@
 /**
- * START HERE for Workers: the service as a Cloudflare Worker. Configuration and components are bundled (`bundle-config.ts` writes the
- * module that calls `createWorker`), and nothing that was opened outlives its request (`edge/request-parts.ts`): a connection belongs to
- * the request that made it. Only what is data stays (`edge/installation.ts`).
+ * START HERE for Workers: the service as a Cloudflare Worker. Configuration and components are bundled
+ * (`bundle-config.ts` writes the module that calls `createWorker`). Connections belong to the request that opened them
+ * (`request-parts.ts`); only plain data outlives a request (`installation.ts`).
  */
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
 import type { ConfigFiles } from "../../../core/config/read-config.ts";
@@ -18,7 +18,7 @@ import { appOver } from "../open-project.ts";
 export interface FetchHandlerOptions {
   /** Path below the configuration folder -> text of the file. */
   readonly files: ConfigFiles;
-  /** What the components export, by the same paths. */
+  /** The exports of the components, by the same paths. */
   readonly components: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 
@@ -31,7 +31,7 @@ export function createWorker({ files, components }: FetchHandlerOptions): Worker
   let installed: { readonly of: string; readonly installation: Installation | Refusal } | null =
     null;
 
-  /** Read anew when the bindings changed: a database may have another address now. */
+  /** Read again when the bindings changed, because a database may have another address. */
   function install(bindings: Bindings): Installation | Refusal {
     const environment = environmentOf(bindings);
     const of = JSON.stringify(environment.env);
@@ -47,14 +47,14 @@ export function createWorker({ files, components }: FetchHandlerOptions): Worker
       const installation = install(bindings);
       if (installation instanceof Refusal) return refusingApp(log).fetch(request);
       const { answered, closed } = serve(installation, request);
-      // Also when the client goes away: a write that was committed has to be told to the cache.
+      // Also when the client disconnects, because the cache must be informed of a committed write.
       lasting.waitUntil(closed);
       return answered;
     },
   };
 }
 
-/** Before the level that was asked for is known. */
+/** Used until the configured level is known. */
 const log = createConsoleLog("info");
 
 function serve(installation: Installation, request: Request) {
@@ -85,7 +85,7 @@ function serve(installation: Installation, request: Request) {
   return { answered, closed: answered.then(close, close) };
 }
 
-/** The runtime sends a stream in chunks, and no length, unless it is one of its own kind. */
+/** The runtime sends streams chunked, without a length, unless they are of its own type. */
 function withLength(response: Response): Response {
   const length = response.headers.get("Content-Length");
   if (length === null || !response.body) return response;
@@ -95,7 +95,7 @@ function withLength(response: Response): Response {
   return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
 }
 
-/** Those that the request needs: one for an action, none to say that the service lives. */
+/** The projects that the request needs: one for an action, none for `/health/live`. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
   if (pathname === "/health/live") return [];

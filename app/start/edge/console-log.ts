@@ -24,7 +24,7 @@ function lineOf(level: number, fields: object, message: string): string {
   return JSON.stringify({ level, time, ...Object.fromEntries(shown), msg: message });
 }
 
-/** JSON would show nothing of an error. */
+/** JSON.stringify would omit the message of an error. */
 function shownValue(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (!(value instanceof Error)) return value;

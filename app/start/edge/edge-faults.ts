@@ -1,6 +1,6 @@
 /**
- * What a configuration asks for that cannot be had where nothing outlives a request: a database in a file, locks that
- * are kept in a process, jobs without a queue and a bucket.
+ * Checks a configuration for settings that are impossible on a runtime without long-lived processes: a database in a
+ * file, locks in memory, jobs without a queue and a bucket.
  */
 import type { Requirement } from "../../../core/calls/action.ts";
 import { switchedOn } from "../../../core/actions.ts";
@@ -11,7 +11,7 @@ import { remoteFault } from "../../../db/open-remote.ts";
 import type { Settings } from "../env.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 
-/** Every one at once; a project without any can be served. */
+/** All faults at once; a project without faults can be served. */
 export function edgeFaults(
   config: ProjectConfig,
   { settings, pooled }: { settings: Settings; pooled: BoundEnvironment["pooled"] },
@@ -22,7 +22,7 @@ export function edgeFaults(
     faults.unshift(faultAt(document, path, about));
   for (const name of ["enabled", "enforceResourceLocks"] as const) {
     if (!locking[name] || settings.redisUrl !== null) continue;
-    fault(["locking", name], { found: "locks, and no REDIS_URL", expected: needsRedis });
+    fault(["locking", name], { found: "locks without a REDIS_URL", expected: needsRedis });
   }
   const about = remoteFault(database.url, { isPooled: pooled.has(database.url) });
   if (about) fault(["database", "url"], about);
@@ -34,7 +34,7 @@ export function edgeFaults(
   return faults;
 }
 
-const needsRedis = "REDIS_URL: there is no process here that could keep them";
+const needsRedis = "a REDIS_URL, because this runtime has no process that could keep locks";
 
 function endpointFaults({ document, payload }: EndpointConfig, settings: Settings): Fault[] {
   const needing = (requirement: Requirement): Path[] =>
@@ -45,20 +45,20 @@ function endpointFaults({ document, payload }: EndpointConfig, settings: Setting
   const noRedis = settings.redisUrl === null;
   const locks = noRedis ? needing("locks") : [];
   const missing = [
-    ...(noRedis ? ["REDIS_URL, for a worker elsewhere to get its jobs"] : []),
+    ...(noRedis ? ["a REDIS_URL, so that a worker elsewhere gets the jobs"] : []),
     ...(settings.storage.kind === "folder"
-      ? ["STORAGE_URL as a bucket: there are no files here"]
+      ? ["a bucket as STORAGE_URL, because this runtime has no files"]
       : []),
   ];
   const jobs = missing.length > 0 ? needing("jobs") : [];
   return [
     ...locks.map((path) =>
-      faultAt(document, path, { found: "locks, and no REDIS_URL", expected: needsRedis }),
+      faultAt(document, path, { found: "locks without a REDIS_URL", expected: needsRedis }),
     ),
     ...jobs.map((path) =>
       faultAt(document, path, {
-        found: "exports or imports, without a queue and a bucket for them",
-        expected: missing.join("; "),
+        found: "exports or imports without a queue and a bucket",
+        expected: missing.join(" and "),
       }),
     ),
   ];

@@ -1,7 +1,7 @@
 /**
- * What all requests of one isolate share, and nothing of it is connected to anything: the configuration, the compiled
- * plans, and what is known of each database. A request that finds no plan compiles one on its own connections: it must
- * not wait for another request's. The first result stays.
+ * What all requests of one isolate share, without any connections: the configuration, the compiled plans, and what is
+ * known about each database. A request that finds no plan compiles one over its own connections, because it must not
+ * wait for another request's connection. The first result is kept.
  */
 import { createReach, type Reach } from "../../../core/cache/reach.ts";
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
@@ -31,24 +31,24 @@ export interface Installation {
   readonly settings: Settings;
   readonly configs: readonly ProjectConfig[];
   readonly log: Log;
-  /** What requests before this one have learned of the keys of the project's issuer. */
+  /** The signing keys of the project's token issuer that earlier requests fetched. */
   keysOf(config: ProjectConfig): KnownKeys;
   /** Whether the counters in Redis are in reach. */
   readonly countersReach: Reach;
   /** Addresses of databases that are known to nobody else. */
   readonly pooled: BoundEnvironment["pooled"];
-  /** A database for one request, to be closed with it. Rejects with Refusal when its address cannot be read. */
+  /** Opens a database for one request, to be closed with it. Rejects with Refusal when its address is invalid. */
   openDb(config: ProjectConfig): Promise<Db>;
   /** Null while the database does not answer. Rejects with Refusal. */
   routesOf(config: ProjectConfig, db: Db): Promise<Routes | null>;
 }
 
-/** The configuration cannot be served; the message says everything, for the log. */
+/** The configuration is not valid. The message contains all faults, for the log. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 }
 
-/** A Refusal holds every fault that can be seen without a database. */
+/** Throws a Refusal with every fault that can be found without a database. */
 export function readInstallation({
   files,
   environment: { env, pooled },
@@ -124,7 +124,7 @@ function settingsFrom(env: Readonly<Record<string, string>>): Settings | Refusal
 
 const refusalOf = (faults: readonly Fault[]): Refusal => new Refusal(formatFaults(faults));
 
-/** A store that a request has to connect to first costs more than most lists. */
+/** Connecting to a store for each request costs more than most lists. */
 const withoutCache = (config: ProjectConfig): ProjectConfig => ({
   ...config,
   cache: { ...config.cache, enabled: false },

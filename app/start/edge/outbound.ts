@@ -1,7 +1,7 @@
 /**
- * core's `Outbound` over `fetch`, for runtimes that have no sockets of their own for HTTP. The rules are those of
- * `app/outbound/outbound-client.ts`, but for one: the address behind a name cannot be seen here, so only what the URL
- * itself says is checked.
+ * core's `Outbound` over `fetch`, for runtimes without sockets for HTTP. The rules are those of
+ * `app/outbound/outbound-client.ts` with one exception: the resolved address of a host name is not visible here, so
+ * only the URL itself is checked.
  */
 import { limits } from "../../../core/values/limits.ts";
 import type { Outbound, OutboundRequest } from "../../../core/plans/ports.ts";
@@ -25,7 +25,9 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
     if (!/^https?:$/.test(target.protocol)) throw new Error("Only http and https can be called");
     if (!allowed.has(placeName(target)) && !mayBePublic(target.hostname)) {
       const place = placeName(target);
-      throw new Error(`${place} is not a public address; hooks.allowedHosts does not name it`);
+      throw new Error(
+        `${place} is not a public address; to allow it, add it to hooks.allowedHosts`,
+      );
     }
     return fetch(target, init);
   }
@@ -41,7 +43,7 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
   };
 }
 
-/** Names that lead into the own network, wherever that is. */
+/** Host names that usually belong to an internal network. */
 const innerName = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)\.?$/i;
 
 /** `host` as the URL parser writes it. */
@@ -56,15 +58,15 @@ function placeName({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
-/** As Node does by itself. */
+/** Node has this limit built in. */
 function refuseLongHead(headers: Headers): void {
   const length = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (length > headLengthMax) throw new Error("The answer's head is too long");
+  if (length > headLengthMax) throw new Error("The headers of the answer are too long");
 }
 
 const headLengthMax = 16_384;
 
-/** The answer's body. Rejects when it breaks off or is too long. */
+/** The body of the answer. Rejects when it is incomplete or too long. */
 async function textOf({ body }: Response): Promise<string> {
   if (!body) return "";
   let size = 0;

@@ -1,6 +1,6 @@
 /**
- * Answers for a configuration that cannot be served: 503 to everything but `/health/live`, whose reason stands in the
- * log alone, since it names files and tables.
+ * Answers for an invalid configuration: 503 to everything except `/health/live`. The reason is only logged, because it
+ * names files and tables.
  */
 import { Hono } from "hono";
 import { unavailable } from "../../../core/values/errors.ts";
@@ -27,7 +27,7 @@ export function refusingApp(log: Log): Hono {
   app.all(
     "*",
     inExchange(deps, () => {
-      throw unavailable("The configuration cannot be served; the log says why");
+      throw unavailable("The configuration is not valid; see the log");
     }),
   );
   return app;

@@ -1,6 +1,6 @@
 /**
- * Exports and imports that are started where no process goes on: they are put into BullMQ's queue in Redis, over a
- * connection of the one request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket.
+ * Starts exports and imports on runtimes without long-lived processes: adds them to BullMQ's queue in Redis over a
+ * connection of the request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket.
  */
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";
@@ -14,7 +14,7 @@ export interface RequestJobs {
   close(): Promise<void>;
 }
 
-/** Opens nothing before the first call. */
+/** Opens no connection before the first call. */
 export function openRequestJobs({ configs, settings, log }: Installation): RequestJobs {
   const { redisUrl, queueName, storage } = settings;
   const files = storage.kind === "bucket" ? createBucketFiles(storage) : noFiles;
@@ -23,7 +23,7 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
 
   const queue = (): Promise<Queue> => (opening ??= open());
 
-  /** BullMQ is much to load for those who have no jobs. */
+  /** BullMQ is large, so it is loaded only when there are jobs. */
   async function open(): Promise<Queue> {
     if (redisUrl === null) return refuse();
     const { openRedisServer } = await import("../../../jobs/queue/bullmq/redis-server.ts");
@@ -53,8 +53,8 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
   };
 }
 
-/** A configuration whose endpoints have jobs is refused before it comes to this. */
-const refuse = () => Promise.reject(new Error("No endpoint has jobs"));
+/** Never called for a valid configuration: one with jobs but without a queue is refused at start. */
+const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
 
 const noFiles: Files = {
   write: refuse,
@@ -62,7 +62,7 @@ const noFiles: Files = {
   read: refuse,
   remove: refuse,
   list: () => {
-    throw new Error("No endpoint has jobs");
+    throw new Error("No endpoint has export or import switched on");
   },
   close: async () => undefined,
 };

@@ -1,6 +1,6 @@
 /**
- * What one request opens, each when it is first needed, and what is closed once it was answered: databases, Redis, the
- * queue, and the calls that nobody waits for.
+ * Everything that one request opens on first use and closes after the answer: databases, Redis, the queue, and
+ * non-blocking hook calls.
  */
 import { hash } from "node:crypto";
 import { createCache } from "../../../core/cache/cache.ts";
@@ -25,7 +25,7 @@ export interface RequestParts {
   readonly counters: Counters;
   /** Null without Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
-  /** Makes the calls that nobody waits for, tells Redis what it does not know yet, and closes everything. Never rejects. */
+  /** Makes the non-blocking hook calls, informs Redis of pending writes, and closes everything. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -65,7 +65,10 @@ export async function openRequestParts(
       const untilMs = performance.now() + limits.afterAnswerMs;
       await Promise.all(opened.map(({ background }) => background.drain(untilMs)));
       if (!(await cache.settle(untilMs)))
-        log.error({}, "Redis did not hear of a write: lists that others keep may be older than it");
+        log.error(
+          {},
+          "Redis could not be told about a write: lists cached by other instances may be stale",
+        );
       cache.close();
       await jobs.close();
       stores.close();

@@ -1,7 +1,7 @@
 /**
- * What a request keeps outside the databases. With Redis: locks, and the word to other instances about what was
- * written, over one connection that is made when it is first needed. Without: locks of the isolate, which make a second
- * request wait no longer than it has to; what really keeps two apart is the row lock of their transactions.
+ * Locks and cache invalidation of a request. With Redis, both use one connection that is opened on first use. Without
+ * Redis, locks are local to the isolate and only avoid unnecessary conflicts; the row locks of the transactions give
+ * the actual protection.
  */
 import type { CacheStore, Counters, LockStore } from "../../../core/plans/ports.ts";
 import { createMemoryCounters } from "../../stores/memory-counters.ts";
@@ -20,7 +20,7 @@ const forgetful: CacheStore = {
   set: async () => undefined,
 };
 
-/** By project. They are data, and so may outlive a request. */
+/** By project. They are plain data, so they may outlive a request. */
 const isolateLocks = new Map<string, LockStore>();
 
 /** Of this isolate: without Redis, and while it is away. They are data, too. */

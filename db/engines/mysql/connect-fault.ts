@@ -31,18 +31,18 @@ export function connectFault(error: unknown, place: MysqlPlace): DatabaseFault {
       );
     case 1130:
       return fault(
-        `the server at ${server} lets nobody in from this machine`,
-        "create a user there that may come from this address",
+        `the server at ${server} does not accept connections from this machine`,
+        "create a database user for this client address",
       );
     case 1040:
     case 1203:
       return fault(
-        `the server at ${server} has no connection left`,
-        "raise max_connections at the server, or lower database.pool",
+        `the server at ${server} has no free connection`,
+        "raise max_connections on the server, or lower database.pool",
       );
     case 3159:
       return fault(
-        `the server at ${server} asks for TLS`,
+        `the server at ${server} requires TLS`,
         "add ?ssl-mode=verify_identity to database.url",
       );
     default:

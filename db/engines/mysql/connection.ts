@@ -270,7 +270,7 @@ class MysqlSession implements MysqlConnection {
     this.alive = false;
     for (const abort of this.underWay) abort(error);
     this.underWay.clear();
-    // The driver's own `destroy` says good-bye, and then waits for a server that may never answer.
+    // The driver's own `destroy` says goodbye, and then waits for a server that may never answer.
     this.driver.destroy();
     (this.driver as unknown as { stream: { destroy(): void } }).stream.destroy();
   }

@@ -27,7 +27,7 @@ export function decimalDigits(digits: string): string {
   return wholeDigits > wholeDigitsMax ? `${sign}1${"0".repeat(wholeDigitsMax)}` : digits;
 }
 
-/** Holds every value of the column, with as many more digits behind the point as the server has (30, 65 in all). */
+/** Holds every value of the column, with as many more digits after the decimal point as the server has (30, 65 in all). */
 export function decimalType({ precision, scale }: Column): SQL {
   const whole = (precision ?? 35) - (scale ?? 0);
   return sql.raw(`decimal(65,${Math.min(30, 65 - whole)})`);

@@ -19,12 +19,12 @@ export function connectFault(error: unknown, place: PostgresPlace): DatabaseFaul
     );
   if (code.startsWith("28"))
     return fault(
-      `the server at ${server} does not let the user "${place.user}" in`,
+      `the server at ${server} does not accept the user "${place.user}"`,
       "correct the user in database.url, or allow it in pg_hba.conf, with or without TLS",
     );
   if (code.startsWith("SASL_"))
     return fault(
-      `the server at ${server} asks for a password in a way that cannot be answered`,
+      `the server at ${server} uses a password method that is not supported`,
       "correct user and password in database.url",
     );
   if (code === "3D000")
@@ -39,8 +39,8 @@ export function connectFault(error: unknown, place: PostgresPlace): DatabaseFaul
     );
   if (code === "53300")
     return fault(
-      `the server at ${server} has no connection left`,
-      "raise max_connections at the server, or lower database.pool",
+      `the server at ${server} has no free connection`,
+      "raise max_connections on the server, or lower database.pool",
     );
   if (code.startsWith("57P"))
     return fault(`the server at ${server} is starting or stopping`, "wait until it is up");

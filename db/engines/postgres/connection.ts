@@ -74,7 +74,7 @@ const tlsRefused = (): Error =>
 async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
   const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
   const request = Buffer.alloc(8);
-  // The length of the message, and the number that asks for TLS.
+  // The length of the message, and the number that requires TLS.
   request.writeUInt32BE(8, 0);
   request.writeUInt32BE(80_877_103, 4);
   socket.write(request);

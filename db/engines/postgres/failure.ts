@@ -90,7 +90,10 @@ function parameterOf(where: unknown): number | null {
   return number === undefined ? null : Number(number) - 1;
 }
 
-/** Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it anew. */
+/**
+ * Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it
+ * again.
+ */
 const staleStatement: ReadonlySet<unknown> = new Set([
   "RevalidateCachedQuery",
   "FetchPreparedStatement",

@@ -7,31 +7,31 @@ import { codeOf } from "../network-fault.ts";
 export function connectFault(error: unknown, path: string): DatabaseFault {
   const code = codeOf(error);
   if (code === "SQLITE_NOTADB")
-    return lasting(`the file ${path} is no SQLite database`, "correct the path in database.url");
+    return lasting(`the file ${path} is not a SQLite database`, "correct the path in database.url");
   if (code.startsWith("SQLITE_READONLY"))
     return lasting(
       `the file ${path}, or its folder, cannot be written to`,
-      "let the service write to both: SQLite keeps its log beside the database",
+      "give the service write access to both: SQLite keeps its log next to the database",
     );
   if (code.startsWith("SQLITE_CORRUPT"))
-    return lasting(`the database ${path} is damaged`, "put back a copy of it");
+    return lasting(`the database ${path} is damaged`, "restore it from a backup");
   if (code.startsWith("SQLITE_BUSY"))
     return {
       reason: `the database ${path} is locked by another program`,
-      remedy: "end that program, or wait for it",
+      remedy: "stop that program, or wait for it",
       isLasting: false,
     };
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined)
     return lasting(
       `there is no file ${path}`,
-      "correct the path in database.url, or create the database: the service creates none",
+      "correct the path in database.url, or create the database (the service does not create it)",
     );
   if (found.isDirectory())
-    return lasting(`${path} is a folder`, "name the file of a SQLite database in database.url");
+    return lasting(`${path} is a folder`, "set database.url to the file of a SQLite database");
   return lasting(
     `the file ${path} cannot be opened`,
-    "let the service read and write both the file and its folder",
+    "give the service read and write access to the file and its folder",
   );
 }
 

@@ -89,7 +89,9 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
 function pathOf(url: string): string {
   const path = url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=[/.])/, "");
   if (path === "")
-    throw new Error("The database URL names no file: sqlite:./data/shop.db, or sqlite::memory:");
+    throw new Error(
+      "The database URL has no file name; expected sqlite:./data/shop.db, or sqlite::memory:",
+    );
   return path === ":memory:" ? path : resolve(path);
 }
 

@@ -18,7 +18,7 @@ export class FormulaFault extends Error {
   }
 }
 
-/** The first argument: free of quotes. `scales`: digits behind the point of the values, null = any number. */
+/** The first argument: free of quotes. `scales`: digits after the decimal point of the values, null = any number. */
 export function formulaCall(
   { text }: Formula,
   { type, range, precision, scale }: Column,
@@ -63,6 +63,7 @@ function readCall(text: string): Call {
 function decimalOf(value: unknown, scale: number | null): string | null {
   if (value === null) return null;
   const digits = normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));
-  if (digits === null) throw new Error("A column of the formula holds what is no number");
+  if (digits === null)
+    throw new Error("A column of the formula contains a value that is not a number");
   return scale === null ? digits : divideDecimal(digits, 1n, scale);
 }

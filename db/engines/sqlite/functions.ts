@@ -26,7 +26,7 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   database.function("rowgate_decimal_add", pure, (left: unknown, right: unknown) => {
     if (left === null || right === null) return null;
     const number = normalDecimal(String(left));
-    if (number === null) throw new Error("The column holds a text that is no number");
+    if (number === null) throw new Error("The column contains a text that is not a number");
     return addDecimals(number, String(right));
   });
   database.function("rowgate_key", pure, (type: unknown, unit: unknown, value: unknown) =>

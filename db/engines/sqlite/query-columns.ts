@@ -32,7 +32,7 @@ export function describeQuery(
   const sampled = isUnknown ? sampledTypes(database, text) : null;
   return columns.map((column, at) => {
     const { name } = column;
-    if (seen.has(name)) throw new Error(`The query gives two columns named "${name}"`);
+    if (seen.has(name)) throw new Error(`The query returns two columns named "${name}"`);
     seen.add(name);
     const rest = { name, nullable: true, hasDefault: false, generated: "none" } as const;
     if (column.type === null)

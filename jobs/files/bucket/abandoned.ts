@@ -1,6 +1,6 @@
 /**
- * Throws away what processes that died were uploading: their parts are shown nowhere, and cost money. A rule of the bucket's own can do the
- * same (docs/storage.md).
+ * Removes unfinished uploads of processes that died: their parts are invisible but cost money. A lifecycle rule of the
+ * bucket can do the same (docs/storage.md).
  */
 import { limits } from "../../../core/values/limits.ts";
 import { elementsIn, textIn } from "./answers.ts";

@@ -158,7 +158,7 @@ function refusal(status: number, text: string): Trouble {
 /** The URL is named without its query, where nothing secret could stand. */
 function outOfReach({ method, key = "" }: BucketCall, reason: string, cause?: unknown): AppError {
   const detail = new Error(`The bucket did not do ${method} /${key}: ${reason}`, { cause });
-  return unavailable("The files are out of reach", detail);
+  return unavailable("The file storage is not reachable; try again later", detail);
 }
 
 const defaultTimeoutMs = ({ body }: BucketCall): number =>

@@ -8,8 +8,8 @@ import { escaped, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 
 /**
- * Resolves when the key holds exactly these bytes. When they end with an error, that is the rejection, and nothing of them is left;
- * if the bucket cannot be told so any more, `abandoned.ts` finds the parts later.
+ * Resolves when the key contains exactly these bytes. When reading them fails, rejects with that error and removes all
+ * parts; if the bucket is unreachable then, `abandoned.ts` removes the parts later.
  */
 export async function upload(
   client: BucketClient,
@@ -65,7 +65,8 @@ interface Multipart {
 async function begin(client: BucketClient, key: string): Promise<Multipart> {
   const begun = await client.ask({ method: "POST", key, query: { uploads: "" } });
   const uploadId = textIn(begun.text, "UploadId");
-  if (uploadId === null) throw unavailable("The files are out of reach", new Error(begun.text));
+  if (uploadId === null)
+    throw unavailable("The file storage is not reachable; try again later", new Error(begun.text));
   const query = { uploadId };
   const etags: string[] = [];
   const underWay = new Set<Promise<void>>();

@@ -1,6 +1,6 @@
 /**
- * The queue of non-blocking hook calls where BullMQ keeps the jobs, beside theirs: whichever instance of the service is free makes the next
- * call. `rowgate worker` has no part in it, as a hook may lead back into the service.
+ * The queue of non-blocking hook calls in BullMQ, next to the job queue: any free instance of the service makes the
+ * next call. `rowgate worker` does not take hook calls, because a hook may call the service itself.
  */
 import type { HookQueue, MakeCall } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
@@ -49,7 +49,7 @@ export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueu
   return {
     async add(call) {
       const queue = await openOnce();
-      if (!adding.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+      if (!adding.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
       const data = { call: JSON.stringify(call) };
       await queue.add("hook", data, {
         jobId: call.id,

@@ -1,6 +1,6 @@
 /**
- * core's `Queue` over BullMQ: what the service needs of it. Jobs stand in Redis or PostgreSQL, `rowgate worker` processes run them
- * (`bullmq-worker.ts`). Every call fails within a second when that server is away or silent.
+ * core's `Queue` over BullMQ, as the service uses it. Jobs are kept in Redis or PostgreSQL; `rowgate worker` processes
+ * run them (`bullmq-worker.ts`). Every call fails within a second when that server is unreachable or does not answer.
  */
 import { AppError, unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
@@ -25,7 +25,7 @@ export interface BullmqOptions {
   readonly server: BullmqServer;
   /** Service and workers with the same name share their jobs. */
   readonly queueName: string;
-  /** Jobs that ended are forgotten after this time, whatever project they are of. */
+  /** Ended jobs of all projects are deleted after this time. */
   readonly keptSecondsMax: number;
   /** Default: those of the service. */
   readonly waitingMost?: WaitingLimits;
@@ -56,7 +56,7 @@ export function createBullmqQueue({
     add: (job) =>
       answerInTime(async () => {
         const queue = await openOnce();
-        if (!server.keepsJobs()) throw new Error("The server of the jobs may throw them away");
+        if (!server.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
         await ownWaiting.take(job, async (id) => (await queue.getJobState(id)) === "waiting");
         const options = {
           jobId: job.id,
@@ -97,11 +97,11 @@ async function answerInTime<T>(ask: () => Promise<T>): Promise<T> {
     return await withTimeout(ask(), {
       timeoutMs: limits.jobTimeoutMs,
       onTimeout: () => {
-        throw new Error("The server of the jobs does not answer");
+        throw new Error("The server of the job queue does not answer");
       },
     });
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw unavailable("The queue of the jobs is out of reach", error);
+    throw unavailable("The job queue is not reachable", error);
   }
 }

@@ -5,13 +5,13 @@
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 
-/** A server in use. It may come and go. */
+/** A server in use. It may become unreachable and reachable again. */
 export interface BullmqServer {
   /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
   readonly backend: BackendFactory;
-  /** Rejects while nothing may be made over the server, since it was not seen yet or is away: what BullMQ makes then would never work. */
+  /** Rejects while the server is unreachable. BullMQ objects that are created then would never work. */
   ready(): Promise<void>;
-  /** False once the server said that it may throw jobs away. */
+  /** False once the server reported that it may evict jobs. */
   keepsJobs(): boolean;
   /** After what was made over it is closed. */
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export type ServerQueue<Data> = Queue<Data, string, string, Data, string, string
 /** BullMQ asks for a connection, and every backend here brings its own. */
 export const noConnection = { connection: {} };
 
-/** Rejects when the server is out of reach; nothing is left of the queue then. */
+/** Rejects when the server is unreachable; nothing is left of the queue then. */
 export async function openServerQueue<Data>(
   { backend, ready }: BullmqServer,
   name: string,
@@ -34,7 +34,7 @@ export async function openServerQueue<Data>(
   await ready();
   const options = { ...noConnection, skipMetasUpdate: true };
   const queue: ServerQueue<Data> = new Queue(name, options, backend);
-  // Whoever calls hears of it; without a listener the process would end.
+  // Callers get the error anyway; without a listener the process would end.
   queue.on("error", () => undefined);
   try {
     await queue.waitUntilReady();

@@ -1,6 +1,7 @@
 /**
- * Takes jobs out of BullMQ and has them run. What BullMQ leaves open is settled here: whoever lost the lock of a job stops and reports
- * nothing more, cancelling reaches the process that runs the job, and a stop hands jobs back.
+ * Takes jobs from BullMQ and runs them. It adds what BullMQ lacks: a run that lost the lock of its job stops and
+ * reports nothing more, a cancellation reaches the process that runs the job, and a stopping worker returns its jobs to
+ * the queue.
  */
 import { limits } from "../../../core/values/limits.ts";
 import type { Log, RunJob } from "../../../core/plans/ports.ts";
@@ -23,7 +24,7 @@ export interface BullmqWorkerOptions {
   readonly lookMs?: number;
   /** As `lookMs` of the watchdog. */
   readonly stuckLookMs?: number;
-  /** Called when jobs wait and this worker gets none: only a new process helps. */
+  /** Called when jobs are waiting but this worker receives none; only a new process helps. */
   onStuck(): void;
 }
 
@@ -40,7 +41,7 @@ export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<R
   const { server, queueName, runJob, log, stuckLookMs, onStuck } = options;
   const { lockMs = limits.jobLockMs, lookMs = limits.jobLookMs } = options;
   const runs = createJobRuns({ runJob, lockMs, log });
-  const onError = (error: Error) => log.debug({ err: error }, "Trouble with the queue of the jobs");
+  const onError = (error: Error) => log.debug({ err: error }, "Error of the job queue");
   const { queue, worker } = await openWorkerWhenReached<JobData>(
     {
       server,
@@ -54,7 +55,7 @@ export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<R
     },
     {
       onUnreachable: (error) =>
-        log.warn({ err: error }, "The server of the jobs is out of reach; trying again"),
+        log.warn({ err: error }, "The server of the job queue is not reachable; trying again"),
     },
   );
   queue.on("error", onError);

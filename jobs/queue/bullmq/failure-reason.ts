@@ -1,13 +1,13 @@
 /**
- * Why a job failed, as it stands in BullMQ: our own sentence for the client as JSON, to tell it from what the library and its
- * server say, which no client gets to see.
+ * The reason of a failed job as stored in BullMQ: our own sentence for the client as JSON, which distinguishes it from
+ * messages of the library and its server, which clients never see.
  */
 import { abandonedError, unknownError } from "../../../core/jobs/jobs.ts";
 
 /** `error`: our own sentence. */
 export const reasonOf = (error: string): string => JSON.stringify({ error });
 
-/** The sentence for the client, of a reason that anybody wrote. */
+/** The sentence for the client, from a reason of any origin. */
 export function errorOf(reason: string | undefined): string {
   if (reason?.includes("stalled")) return abandonedError;
   try {

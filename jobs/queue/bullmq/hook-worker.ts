@@ -62,7 +62,7 @@ export function createHookWorker(options: HookWorkerOptions): HookWorker {
     opened = await openWorkerWhenReached(workerOptions, {
       signal: stopping.signal,
       onUnreachable: (error) =>
-        log.warn({ err: error }, "The queue of the hooks is out of reach; trying again"),
+        log.warn({ err: error }, "The hook queue is not reachable; trying again"),
     });
     run(opened.worker);
     const { queue } = opened;
@@ -72,14 +72,17 @@ export function createHookWorker(options: HookWorkerOptions): HookWorker {
   function run(worker: ServerWorker<HookData>): void {
     worker.on("failed", (job, { message }) => {
       if (message.includes("stalled"))
-        log.error({ call: job?.id }, "A hook is given up: every process that called it died");
+        log.error(
+          { call: job?.id },
+          "A hook is not tried again, because every process that called it died",
+        );
     });
     worker.run().catch(workerOptions.onError);
   }
 
   function onStuck(): void {
     if (opened === null) return;
-    log.warn({}, "Hooks wait and none is taken; their worker begins anew");
+    log.warn({}, "Hook calls are waiting but none is processed; the hook worker restarts");
     const { queue, worker } = opened;
     void worker.close(true).catch(workerOptions.onError);
     opened = { queue, worker: createServerWorker(queue, workerOptions) };
@@ -128,7 +131,7 @@ function workerOptionsOf(
     lookMs: limits.jobLookMs,
     takeOversMax: limits.hookTriesMax,
     perform,
-    onError: (error) => log.debug({ err: error }, "Trouble with the queue of the hooks"),
+    onError: (error) => log.debug({ err: error }, "Error of the hook queue"),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The runs of one worker of jobs: each job that it took is run, and what came of it is said in the way of BullMQ. */
+/** The runs of one worker of jobs: runs each job and reports the result to BullMQ. */
 import { UnrecoverableError } from "bullmq";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
 import type { Log, RunJob } from "../../../core/plans/ports.ts";

@@ -44,7 +44,7 @@ export interface OpenedWorker<Data> {
   readonly worker: ServerWorker<Data>;
 }
 
-/** Pause after a server was out of reach, before the next try. */
+/** Pause after a server was unreachable, before the next try. */
 export const retryMs = 1_000;
 
 /** Takes nothing before `run`. The server has to be ready: over one that is away it would never work. */
@@ -95,7 +95,7 @@ export async function openWorkerWhenReached<Data>(
   }
 }
 
-/** Rejects when the server is out of reach; nothing is left of the two then. */
+/** Rejects when the server is unreachable; nothing is left of the two then. */
 async function openWorker<Data>(options: QueueWorkerOptions<Data>): Promise<OpenedWorker<Data>> {
   const queue = await openServerQueue<Data>(options.server, options.queueName);
   const worker = createServerWorker(queue, options);

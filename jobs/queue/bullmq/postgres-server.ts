@@ -52,7 +52,8 @@ export async function openDatabaseServer(
   await ready().catch((error: unknown) => {
     if (!isAway(error)) throw new Error(refusalOf(error));
     // A worker says so itself.
-    if (use === "service") log.warn({ err: error }, "The database of the jobs is out of reach");
+    if (use === "service")
+      log.warn({ err: error }, "The database of the job queue is not reachable");
   });
   return {
     backend(name, options, more) {

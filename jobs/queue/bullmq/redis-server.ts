@@ -1,4 +1,4 @@
-/** Redis as the server of the jobs: its connections, and whether it keeps what it is given. */
+/** Redis as the job server: its connections, and the check that it does not evict jobs. */
 import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../../../core/values/limits.ts";
@@ -54,7 +54,7 @@ export function connectWorker(url: string): Redis {
   return withErrorListener(new Redis(url, { ...options, maxRetriesPerRequest: null }));
 }
 
-/** Without a listener an error would end the process; whoever sends a command hears of it. */
+/** Without a listener an error would end the process; the caller of a command gets the error anyway. */
 function withErrorListener(redis: Redis): Redis {
   redis.on("error", () => undefined);
   return redis;
@@ -71,14 +71,14 @@ interface Policy {
  */
 async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
   let fault: string | null = null;
-  async function look(): Promise<void> {
+  async function checkPolicy(): Promise<void> {
     const found = faultIn(await redis.info("memory"));
     if (found !== null && fault === null) log.error({}, found);
     fault = found;
   }
-  const first = redis.status === "ready" ? look() : null;
+  const first = redis.status === "ready" ? checkPolicy() : null;
   const looked = new Promise<void>((resolve, reject) => {
-    redis.on("ready", () => void look().then(resolve, resolve));
+    redis.on("ready", () => void checkPolicy().then(resolve, resolve));
     first?.then(resolve, reject);
   });
   const timeoutMs = limits.connectTimeoutMs / 5;

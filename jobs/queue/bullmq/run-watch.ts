@@ -22,19 +22,19 @@ export interface RunWatch {
   stop(): void;
 }
 
-/** A server that is away for a moment is no reason to end a run: a lock that is really lost shows when it is renewed. */
+/** A server that is unreachable for a moment does not end a run; a lost lock is detected when it is renewed. */
 export function watchRun(
   { job, token, queue }: TakenJob<JobData>,
   { lockMs, end }: WatchOptions,
 ): RunWatch {
-  // What an earlier run has shown is never taken back.
+  // Progress of an earlier run is never reduced.
   const processedMin = storedProgress(job)?.processed ?? 0;
   let latest: JobProgress | null = null;
   let lastCheckMs = performance.now();
   let isBusy = false;
   const endRun = (reason: EndReason): void => end.abort(reason);
 
-  async function look(): Promise<void> {
+  async function reportAndCheck(): Promise<void> {
     if (isBusy) return;
     isBusy = true;
     await report()
@@ -51,7 +51,7 @@ export function watchRun(
     const isHeld = await job.extendLock(token, lockMs);
     if (!isHeld) {
       endRun("lost");
-      throw new Error("Another run has the job");
+      throw new Error("The job was taken over by another run");
     }
     await job.updateProgress({ ...progress });
   }
@@ -64,12 +64,12 @@ export function watchRun(
     else if (now.data.cancelledAtMs !== undefined) endRun("cancelled");
   }
 
-  const timer = setInterval(() => void look(), limits.jobProgressPauseMs);
+  const timer = setInterval(() => void reportAndCheck(), limits.jobProgressPauseMs);
   return {
     progress(processed, total) {
       const isFirst = latest === null && processed === 0;
       latest = { processed: Math.min(Math.max(processed, processedMin), total), total };
-      if (isFirst) void look();
+      if (isFirst) void reportAndCheck();
     },
     stop: () => clearInterval(timer),
   };

@@ -6,8 +6,8 @@ import type { Job, JobProgress, JobRecord } from "../../../core/plans/ports.ts";
 import { errorOf } from "./failure-reason.ts";
 
 /**
- * What stands on the server beside the state. `request` is JSON in a text, and so is a result: texts in it may hold what a database's own
- * JSON refuses, such as NUL.
+ * What the server stores besides the state. `request` and results are JSON text, because they may contain characters
+ * that a database's own JSON type refuses, such as NUL.
  */
 export type JobData = Omit<Job, "id" | "request"> & {
   readonly request: string;
@@ -41,7 +41,7 @@ export async function recordOf(job: BullmqJob): Promise<JobRecord> {
       : { ...common, state: "failed", error: errorOf(job.failedReason), finishedAtMs };
   }
   const isBegun = job.attemptsStarted > 0;
-  // Nobody will run it: whoever takes it sees the mark first.
+  // It will not run: a worker that takes it checks the mark first.
   if (cancelledAtMs !== undefined && !isBegun)
     return { ...common, state: "failed", error: cancelledError, finishedAtMs: cancelledAtMs };
   return { ...common, state: isBegun ? "active" : "waiting", finishedAtMs: null };

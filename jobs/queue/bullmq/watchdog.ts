@@ -1,6 +1,6 @@
 /**
- * Notices a worker that is there and gets no jobs, as after a blocking read that never came back. Nothing helps then but another process, so
- * it must not mistake a pause or a run of short jobs for that.
+ * Detects a worker that runs but receives no jobs, for example after a blocking read that never returned. Only a new
+ * process helps then, so a pause or a series of short jobs must not be mistaken for it.
  */
 
 /** What is watched, and what is done. */
@@ -26,7 +26,7 @@ export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }
   let takenBefore = 0;
   let suspicions = 0;
 
-  async function look(): Promise<void> {
+  async function checkQueue(): Promise<void> {
     const before = takenBefore;
     takenBefore = taken();
     const waits = (await queue.getWaitingCount()) > 0 && !(await queue.isPaused());
@@ -35,7 +35,7 @@ export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }
   }
 
   const timer = setInterval(() => {
-    look().catch(() => {
+    checkQueue().catch(() => {
       suspicions = 0;
     });
   }, lookMs);

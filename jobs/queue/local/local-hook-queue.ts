@@ -1,6 +1,6 @@
 /**
- * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from the moment that it is
- * added until it was made or is given up. One process at a time may use them.
+ * The queue of non-blocking hook calls for installations without a server for jobs: each call is a small file from when
+ * it is added until it was made or has finally failed. Only one process at a time may use the files.
  */
 import {
   type HookQueue,
@@ -45,7 +45,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
   async function perform(stored: StoredCall): Promise<void> {
     const { call } = stored;
     const failure = await makeCall(call, stop.signal);
-    // What the end of the process broke off is the next one's to make.
+    // A call that was aborted by the end of the process is made by the next process.
     if (failure !== null && stop.signal.aborted) return;
     const tries = stored.tries + 1;
     const triesMax = limits.hookTriesMax;
@@ -54,7 +54,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
       return remove(files, stored, log);
     }
     const failed = { ...stored, tries };
-    // Without it, a restart only begins to count anew.
+    // If this fails, a restart only counts the tries from zero.
     await save(files, failed).catch(() => undefined);
     tasks.addLater(failed, retryDelayMs(tries));
   }
@@ -68,7 +68,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
       for (const { call } of fresh) known.add(call.id);
       tasks.addFirst(fresh);
     } catch (error) {
-      log.warn({ err: error }, "The files of hooks cannot be read; trying again");
+      log.warn({ err: error }, "The files of the hook calls cannot be read; trying again");
       tasks.runLater(() => void readAll(), readAgainMs);
     }
   }
@@ -76,7 +76,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
   return {
     async add(call) {
       if (isStopping) throw new Error("The service is stopping");
-      if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hooks are waiting");
+      if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hook calls are waiting");
       const stored = { call, addedAtMs: Date.now(), tries: 0 };
       known.add(call.id);
       try {
@@ -110,7 +110,10 @@ async function save(files: Files, stored: StoredCall): Promise<void> {
 async function remove(files: Files, stored: StoredCall, log: Log): Promise<void> {
   await files.remove(keyOf(stored)).catch((error: unknown) => {
     const { requestId, label: hook } = stored.call;
-    log.warn({ err: error, requestId, hook }, "A hook is done, and a restart will call it again");
+    log.warn(
+      { err: error, requestId, hook },
+      "A finished hook call could not be removed; it will be repeated after a restart",
+    );
   });
 }
 
@@ -120,12 +123,12 @@ interface ReadOptions {
   isKnown(stored: StoredCall): boolean;
 }
 
-/** What earlier processes left, the oldest first. Rejects while the files are out of reach. */
+/** What earlier processes left, the oldest first. Rejects while the files are unreachable. */
 async function readCalls(files: Files, { log, isKnown }: ReadOptions): Promise<StoredCall[]> {
   const found: StoredCall[] = [];
   for await (const { key } of files.list(folder)) {
     const stored = await readCall(files, key);
-    if (!stored) log.warn({ file: key }, "The file of a hook cannot be read");
+    if (!stored) log.warn({ file: key }, "The file of a hook call cannot be read");
     else if (!isKnown(stored)) found.push(stored);
   }
   return found.sort((one, other) => one.addedAtMs - other.addedAtMs);

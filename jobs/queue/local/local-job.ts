@@ -19,14 +19,17 @@ export interface StoredJob extends JobRecord {
 export interface LocalJob {
   /** As its file has it. */
   readonly stored: StoredJob;
-  /** Ends the run that is under way; null: none is. */
+  /** Ends the current run; null: no run. */
   run: AbortController | null;
-  /** Changes are written one after the other, and count once they are on the disk. Rejects when the files are out of reach. */
+  /**
+   * Changes are written one after the other, and count once they are on the disk. Rejects when the files are
+   * unreachable.
+   */
   save(change: Partial<StoredJob>): Promise<void>;
   /** Saves the end of the job. */
   complete(result: Json): Promise<void>;
   fail(error: string): Promise<void>;
-  /** Resolves when no change is being written, whatever became of it. */
+  /** Resolves when no change is being written, successful or not. */
   settled(): Promise<void>;
 }
 
@@ -73,7 +76,7 @@ export async function readStoredJob(files: Files, key: string): Promise<StoredJo
   }
 }
 
-/** Whether the error says that the files are out of reach, which may pass. */
+/** Whether the error says that the files are unreachable, which may pass. */
 export const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind === "unavailable";
 

@@ -1,7 +1,7 @@
 /**
- * core's `Queue` inside the process, for installations without Redis. Each job is a small file beside the exports, written anew whenever its
- * state changes and before anybody hears of it; a restart reads them all and goes on with those that have not ended.
- * One process at a time may use it.
+ * core's `Queue` inside the process, for installations without Redis. Each job is a small file next to the exports,
+ * which is rewritten before a change of its state is reported; a restart reads all files and continues the jobs that
+ * have not ended. Only one process at a time may use it.
  */
 import { unavailable } from "../../../core/values/errors.ts";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
@@ -37,9 +37,9 @@ export interface LocalQueueOptions extends LocalRunOptions {
 type LocalJobs = Map<string, LocalJob>;
 
 const forgetEveryMs = 60_000;
-/** A job whose state the disk did not take begins again after this time. */
+/** A job whose state could not be stored is run again after this time. */
 const storeAgainMs = 2_000;
-/** What earlier processes left is read again after this time, when the files were out of reach. */
+/** What earlier processes left is read again after this time, when the files were unreachable. */
 const readAgainMs = 2_000;
 
 /**
@@ -70,7 +70,8 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       isRead = true;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      const message = "The jobs cannot be read yet, so none is taken; trying again";
+      const message =
+        "The jobs are still being read; try again later, so none is taken; trying again";
       log.error({ err: error.cause }, message);
       tasks.runLater(() => void begin(), readAgainMs);
     }
@@ -81,14 +82,14 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       const againMs = await runLocalJob(job, options);
       if (againMs !== null) tasks.addLater(job, againMs);
     } catch (error) {
-      // The disk took nothing: the state before is the one that counts.
+      // Nothing was stored, so the previous state counts.
       log.error({ err: error, job: job.stored.id }, "The state of a job cannot be stored");
       tasks.addLater(job, storeAgainMs);
     }
   }
 
   function checkIsRead(): void {
-    if (!isRead) throw unavailable("The jobs cannot be read yet");
+    if (!isRead) throw unavailable("The jobs are still being read; try again later");
   }
 
   return {
@@ -126,13 +127,13 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
   };
 }
 
-/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are out of reach. */
+/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are unreachable. */
 async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
   const found: LocalJob[] = [];
   for await (const { key } of files.list(jobsFolder)) {
     const stored = await readStoredJob(files, key);
     if (stored) found.push(createLocalJob(files, stored));
-    else log.warn({ file: key }, "The file of a job cannot be read; the job is forgotten");
+    else log.warn({ file: key }, "The file of a job cannot be read; the job is dropped");
   }
   found.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
   for (const job of found) await recoverLocalJob(job);
@@ -161,7 +162,7 @@ async function cancelJob(job: LocalJob): Promise<void> {
   else if (!hasEnded(job.stored)) await job.fail(cancelledError);
 }
 
-/** Running jobs may finish for a moment, then they are told to stop, and have as long to do so. */
+/** Running jobs get a short time to finish, then they are asked to stop and get the same time again. */
 async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<void> {
   tasks.stop();
   const idle = tasks.idle();
@@ -171,4 +172,5 @@ async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<voi
   await withTimeout(idle, noLonger);
 }
 
-const notStored = (error: unknown) => unavailable("The job could not be stored", error);
+const notStored = (error: unknown) =>
+  unavailable("The job could not be stored; try again later", error);

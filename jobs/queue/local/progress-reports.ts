@@ -1,4 +1,4 @@
-/** Reports of one run's progress: a few per second at most, and what was shown once is never taken back. */
+/** Reports of one run's progress: at most a few per second, and progress never decreases. */
 import { limits } from "../../../core/values/limits.ts";
 import type { JobProgress } from "../../../core/plans/ports.ts";
 import type { LocalJob } from "./local-job.ts";
@@ -11,7 +11,7 @@ export interface ProgressReports {
   stop(): Promise<void>;
 }
 
-/** The first report is written at once. One that the files do not take is lost. */
+/** The first report is written at once. A report that cannot be stored is lost. */
 export function createProgressReports(job: LocalJob): ProgressReports {
   let latest: JobProgress | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;

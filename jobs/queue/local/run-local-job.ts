@@ -1,4 +1,4 @@
-/** What happens to a job of the queue in files: one run of it, and what its state is after a restart. */
+/** Runs a job of the queue in files once, and determines its state after a restart. */
 import { abandonedError, cancelledError } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Job, Log, RunJob } from "../../../core/plans/ports.ts";
@@ -13,8 +13,8 @@ export interface LocalRunOptions {
 }
 
 /**
- * Runs the job once, and saves what became of it. Resolves with the milliseconds after which it is to be run again; null: not again by
- * this process. Rejects when a state cannot be saved: the one before counts.
+ * Runs the job once and saves the result. Resolves with the milliseconds after which it is to be run again; null: not
+ * again by this process. Rejects when a state cannot be saved; then the previous state counts.
  */
 export async function runLocalJob(
   job: LocalJob,
@@ -73,7 +73,7 @@ async function saveFailure(
   return limits.jobRetryDelayMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
 }
 
-/** Saves the state of a job that an earlier process left: that process is gone, and with it the run that it may have had. */
+/** Saves the state of a job that an earlier process left: its run ended with that process. */
 export async function recoverLocalJob(job: LocalJob): Promise<void> {
   const { state, isPutBack, isCancelled, interruptions } = job.stored;
   if (hasEnded(job.stored)) return;

@@ -1,15 +1,17 @@
 /**
- * Tasks of this process, performed a few at a time in the order in which they came: what the queues in files have in common. Nothing is
- * stored here.
+ * Performs tasks of this process in order, a few at a time; shared by the queues in files. Nothing is stored here.
  */
 
-/** What is done with tasks. */
+/** How tasks are performed. */
 export interface TaskListOptions<Task> {
   /** Tasks that are performed at the same time. */
   readonly atOnce: number;
   /** Must not reject. */
   perform(task: Task): Promise<void>;
-  /** Whose turn a task takes: the project, and the caller within it. They take turns. Absent: tasks go in their order. */
+  /**
+   * The project of a task, and the caller within it; projects and callers take turns. Absent: tasks are performed in
+   * order.
+   */
   turnOf?(task: Task): readonly [project: string, share: string];
 }
 
@@ -23,9 +25,9 @@ export interface TaskList<Task> {
   addLater(task: Task, delayMs: number): void;
   /** Does the work when the time is over, with the same exception. */
   runLater(work: () => void, delayMs: number): void;
-  /** Nothing that waits for its time is done any more. */
+  /** Drops all delayed tasks. */
   dropDelayed(): void;
-  /** As `dropDelayed`, and no task begins any more. */
+  /** As `dropDelayed`, and no further task starts. */
   stop(): void;
   /** Resolves when no task is under way and none can begin. */
   idle(): Promise<void>;
@@ -97,7 +99,7 @@ export function createTaskList<Task>({
   };
 }
 
-/** Takes a task of the project that has waited longest for a turn, and within it of such a caller; of several, the first. */
+/** Takes the first task of the project that has waited longest for a turn, and within it of the caller that has. */
 function createTurns<Task>(turnOf: (task: Task) => readonly [project: string, share: string]) {
   const lastTurns = new Map<string, number>();
   let turn = 0;
@@ -117,7 +119,7 @@ function createTurns<Task>(turnOf: (task: Task) => readonly [project: string, sh
     const [project, share] = turnOf(task);
     turn += 1;
     lastTurns.set(project, turn).set(`${project}/${share}`, turn);
-    // Nobody waits for a turn any more.
+    // No task is waiting.
     if (tasks.length === 0) lastTurns.clear();
     return task;
   };

@@ -1,0 +1,322 @@
+/**
+ * Fine points of `rowScope`: comparisons that no collation softens, operators, claims of every shape, several roles, and what a scope fills in
+ * and refuses in documents and imports.
+ */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineName } from "../servers/session.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Importer, importerOf, workbookOf } from "./imports.ts";
+
+const key = (id: string, roles: readonly string[], claims: object = {}) => ({
+  id,
+  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
+  roles,
+  claims,
+});
+
+const auth = {
+  apiKeys: [
+    key("admin", ["admin"]),
+    key("a", ["clerk"], { tenant: "a" }),
+    key("capital", ["clerk"], { tenant: "A" }),
+    key("accent", ["clerk"], { tenant: "á" }),
+    key("blank", ["clerk"], { tenant: "a " }),
+    key("list", ["clerk"], { tenant: ["a", "7"] }),
+    key("empty-list", ["clerk"], { tenant: [] }),
+    key("odd-list", ["clerk"], { tenant: ["a", { b: 1 }] }),
+    key("number", ["clerk"], { tenant: 7 }),
+    key("null", ["clerk"], { tenant: null }),
+    key("true", ["clerk"], { tenant: true }),
+    key("missing", ["clerk"]),
+    key("nested", ["deep"], { org: { tenant: "a" } }),
+    key("dotted", ["deep"], { "org.tenant": "a" }),
+    key("floor", ["floor"]),
+    key("numbered", ["numbered"], { qty: "2" }),
+    key("wordy", ["numbered"], { qty: "two" }),
+    key("two-roles", ["clerk", "floor"], { tenant: "7" }),
+    key("not", ["not"], { tenant: "a" }),
+    key("not-list", ["not"], { tenant: ["a", "A"] }),
+  ],
+};
+
+/** A column whose own comparisons overlook case, and on some engines accents and blanks. */
+const loose: Readonly<Record<EngineName, readonly string[]>> = {
+  sqlite: [
+    "create table loose (loose_id varchar(36) primary key, tenant text collate nocase, qty integer)",
+  ],
+  postgres: [
+    "create collation softly (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
+    "create table loose (loose_id varchar(36) primary key, tenant varchar(10) collate softly, qty integer)",
+  ],
+  mysql: [
+    "create table loose (loose_id varchar(36) primary key, tenant varchar(10) collate utf8mb4_general_ci, qty integer)",
+  ],
+};
+
+const rules = {
+  access: { admin: "*", clerk: "*", deep: "*", floor: "*", numbered: "*", not: "*" },
+  rowScope: {
+    clerk: { tenant: "{{claims.tenant}}" },
+    deep: { tenant: "{{claims.org.tenant}}" },
+    floor: { qty: { operator: ">=", value: 3 } },
+    numbered: { qty: "{{claims.qty}}" },
+    not: { tenant: { operator: "!=", value: "{{claims.tenant}}" } },
+  },
+};
+const action = {
+  create: true,
+  read: true,
+  first: true,
+  update: true,
+  delete: true,
+  adjust: true,
+  aggregate: true,
+  lock: true,
+};
+const more = { action, adjustConfig: { fields: { qty: { type: "integer" } } } };
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    project: { auth, cache: { enabled: false } },
+    tables: [
+      { name: "papers", columns: { paper_id: "key", tenant: "text(10)", created_by: "text(20)" } },
+      {
+        name: "papers_lines",
+        columns: {
+          line_id: "key",
+          paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
+          place_id: "text(36)",
+          created_by: "text(20)",
+          updated_by: "text(20)",
+        },
+      },
+    ],
+    setUp: (engine) => [
+      ...loose[engine],
+      `insert into loose (loose_id, tenant, qty) values ('1', 'a', 1), ('2', 'A', 2), ('3', 'á', 3), ('4', 'a ', 4), ('5', '7', 5), ('6', null, 6)`,
+    ],
+    endpoints: {
+      loose: { ...more, ...rules, tableName: "loose" },
+      // The same through a query, and through one that computes the column.
+      queried: {
+        ...rules,
+        tableName: "loose",
+        action: { read: true, aggregate: true },
+        viewQuery: "select loose_id, tenant, qty from loose",
+      },
+      computed: {
+        ...rules,
+        tableName: "loose",
+        action: { read: true, aggregate: true },
+        viewQuery: "select loose_id, coalesce(tenant, tenant) as tenant, qty from loose",
+      },
+      papers: {
+        ...rules,
+        rowScope: { clerk: rules.rowScope.clerk },
+        tableName: "papers",
+        action: {
+          read: true,
+          import: true,
+          "create-composite": true,
+          "update-composite": true,
+        },
+        masterDetail: {
+          detailTable: "papers_lines",
+          foreignKey: "paper_id",
+          detailConfig: { primaryKey: "line_id" },
+        },
+      },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+
+const by = (id: string): Record<string, string> => ({ "x-api-key": `key of ${id}` });
+const as = (id: string, path: string, body: unknown): Promise<Answer> =>
+  fixture.post(path, body, by(id));
+const gist = ({ status, body }: Answer): unknown[] => [status, body.error];
+
+const rows: readonly (readonly [string, readonly string[]])[] = [
+  ["a", ["1"]],
+  ["capital", ["2"]],
+  ["accent", ["3"]],
+  ["blank", ["4"]],
+  ["list", ["1", "5"]],
+  ["empty-list", []],
+  ["odd-list", []],
+  ["number", ["5"]],
+  ["null", []],
+  ["true", []],
+  ["missing", []],
+  ["nested", ["1"]],
+  ["dotted", ["1"]],
+  ["floor", ["3", "4", "5", "6"]],
+  ["numbered", ["2"]],
+  ["wordy", []],
+  ["two-roles", ["3", "4", "5", "6"]],
+  // What is no value is neither equal nor unequal.
+  ["not", ["2", "3", "4", "5"]],
+  ["not-list", ["3", "4", "5"]],
+  ["admin", ["1", "2", "3", "4", "5", "6"]],
+];
+
+describe.each(["loose", "queried", "computed"])("rows of %s", (endpoint) => {
+  test.each(rows)("of %s are %j", async (id, expected) => {
+    const list = await as(id, `${endpoint}/read`, { sort_columns: [{ column: "loose_id" }] });
+    expect(list.body.data.map((row: { loose_id: string }) => row.loose_id)).toEqual(expected);
+    const operations = [{ function: "count", field: "*", alias: "n" }];
+    const counted = await as(id, `${endpoint}/aggregate`, { operations });
+    expect(counted.body.data).toEqual({ n: expected.length });
+  });
+});
+
+describe("a row that differs from the scope by case, accent or blank alone", () => {
+  test.each(["2", "3", "4"])("is not there for a write: %s", async (loose_id) => {
+    expect((await as("a", "loose/update", { loose_id, qty: 9 })).status).toBe(404);
+    const adjustments = [{ field: "qty", value: 1 }];
+    expect((await as("a", "loose/adjust", { loose_id, adjustments })).status).toBe(404);
+    const where = [{ key: "loose_id", value: loose_id }];
+    expect((await as("a", "loose/delete", { where })).status).toBe(404);
+    const lock_keys = [{ key: "loose_id", value: loose_id }];
+    expect((await as("a", "loose/lock/acquire", { lock_keys })).status).toBe(404);
+  });
+
+  test.each(["A", "á", "a ", null, "b"])("is not stored: %j", async (tenant) => {
+    const created = await as("a", "loose/create", { loose_id: "new", tenant });
+    expect(gist(created)).toEqual([403, "Forbidden"]);
+    expect(gist(await as("a", "loose/update", { loose_id: "1", tenant }))).toEqual([
+      403,
+      "Forbidden",
+    ]);
+    expect(await fixture.sql("select tenant from loose where loose_id in ('1', 'new')")).toEqual([
+      { tenant: "a" },
+    ]);
+  });
+});
+
+describe("a change that would leave the scope", () => {
+  test("by adjust is 403, and changes nothing", async () => {
+    const adjust = (value: number): Promise<Answer> =>
+      as("floor", "loose/adjust", { loose_id: "3", adjustments: [{ field: "qty", value }] });
+    expect(gist(await adjust(-1))).toEqual([403, "Forbidden"]);
+    expect(await fixture.sql("select qty from loose where loose_id = '3'")).toEqual([{ qty: 3 }]);
+    expect((await adjust(1)).status).toBe(200);
+    expect((await adjust(-1)).status).toBe(200);
+  });
+
+  test("of an operator's column has nothing to fill in", async () => {
+    const created = await as("floor", "loose/create", { loose_id: "new" });
+    expect(gist(created)).toEqual([403, "Forbidden"]);
+  });
+});
+
+describe("a document", () => {
+  test("gets the scope's value and the user, in its header and its lines", async () => {
+    const papers = {
+      paper_id: "p1",
+      created_by: "x",
+      papers_lines: [{ line_id: "l1", created_by: "x" }],
+    };
+    expect((await as("a", "papers/create-composite", { papers })).status).toBe(201);
+    expect(await fixture.sql("select tenant, created_by from papers")).toEqual([
+      { tenant: "a", created_by: "a" },
+    ]);
+    const update = {
+      paper_id: "p1",
+      papers_lines: { update: [{ line_id: "l1", place_id: "n", updated_by: "x" }] },
+    };
+    expect((await as("a", "papers/update-composite", { papers: update })).status).toBe(200);
+    expect(await fixture.sql("select created_by, updated_by from papers_lines")).toEqual([
+      { created_by: "a", updated_by: "a" },
+    ]);
+  });
+
+  test("that would lie outside is 403, with all of its lines", async () => {
+    const papers = { paper_id: "p2", tenant: "A", papers_lines: [{ line_id: "l2" }] };
+    const answer = await as("a", "papers/create-composite", { papers });
+    expect(gist(answer)).toEqual([403, "Forbidden"]);
+    expect(await fixture.sql("select line_id from papers_lines where line_id = 'l2'")).toEqual([]);
+  });
+
+  test("of a list in the claim must name one of its values", async () => {
+    const answer = await as("list", "papers/create-composite", {
+      papers: { papers_lines: [{ line_id: "l3" }] },
+    });
+    expect(gist(answer)).toEqual([403, "Forbidden"]);
+  });
+});
+
+describe("an import", () => {
+  const importer = (id: string): Importer =>
+    importerOf({
+      post: (path, body) => as(id, path, body),
+      request: (path, init) =>
+        fixture.request(path, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), ...by(id) },
+        }),
+    });
+
+  test("gets the scope's value and the user in each row", async () => {
+    const file = await workbookOf([["paper_id"], ["i1"]]);
+    expect((await importer("a").committed("papers", file)).body.status).toBe("completed");
+    const sql = "select tenant, created_by from papers where paper_id = 'i1'";
+    expect(await fixture.sql(sql)).toEqual([{ tenant: "a", created_by: "a" }]);
+  });
+
+  test("of a list in the claim has an error in each row without a value", async () => {
+    const file = await workbookOf([
+      ["paper_id", "tenant"],
+      ["i2", "7"],
+      ["i3", ""],
+    ]);
+    const { body } = await importer("list").previewed("papers", file);
+    expect([body.status, body.summary.valid, body.summary.invalid]).toEqual([
+      "preview_error",
+      1,
+      1,
+    ]);
+  });
+
+  test("without a usable claim has an error in each row", async () => {
+    const file = await workbookOf([
+      ["paper_id", "tenant"],
+      ["i5", "a"],
+    ]);
+    const { body } = await importer("missing").previewed("papers", file);
+    expect([body.status, body.errors[0].messages]).toEqual([
+      "preview_error",
+      ["tenant: is outside of what you may access"],
+    ]);
+  });
+
+  test("of a caller who is no administrator is unknown to others, and known to one", async () => {
+    const file = await workbookOf([["paper_id"], ["i4"]]);
+    const preview = await importer("a").previewed("papers", file);
+    const ask = (id: string) =>
+      fixture.request(`/api/test/papers/import-status?job_id=${preview.body.job_id}`, {
+        headers: by(id),
+      });
+    expect((await ask("admin")).status).toBe(200);
+  });
+});
+
+describe("a request without credentials", () => {
+  test.each([
+    ["POST", "loose/read"],
+    ["GET", "loose/read"],
+    ["POST", "loose/nothing"],
+    ["POST", "nothing/read"],
+    ["POST", "lock/acquire"],
+    ["DELETE", "loose/read"],
+  ])("is 401 whatever it asks: %s %s", async (method, path) => {
+    const answer = await fixture.request(`/api/test/${path}`, { method });
+    expect([...gist(answer), answer.headers.get("www-authenticate") !== null]).toEqual([
+      401,
+      "Unauthorized",
+      true,
+    ]);
+  });
+});
