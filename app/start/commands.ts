@@ -15,8 +15,8 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
-  check    hold the configuration against the live databases; exits 1 when it finds a fault
-  key      make an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+  check    check the configuration against the databases; exits with 1 when it finds a fault
+  key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
 --env-file reads variables from a file, for serve, worker and check; those of the environment count more.
 `;

@@ -1,4 +1,4 @@
-/** Reads the configuration folder into memory, and imports its components, for the runtimes that have files. */
+/** Reads the configuration folder into memory, and imports its components, for runtimes with files. */
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

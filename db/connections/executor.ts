@@ -42,7 +42,10 @@ export interface Executor {
   executeAlone(connection: Connection, execution: Execution, local: Command): Promise<Written>;
   /** Opens a transaction. */
   begin(connection: Connection, beginning: Beginning): Promise<void>;
-  /** Ends the transaction if the connection still has one; else, and when that fails, the connection is gone. Never rejects. */
+  /**
+   * Rolls back if the connection is still usable; otherwise, or when that fails, the connection is destroyed. Never
+   * rejects.
+   */
   rollback(connection: Connection): Promise<void>;
   /** Waits for the connection's work until the deadline or the statement time-out; then the connection is destroyed. */
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
@@ -113,7 +116,7 @@ export function createExecutor({
   const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
     run(connection, controlling(text), deadlineAtMs);
 
-  /** What the columns of the rows are, the driver tells with them. */
+  /** The driver reports the columns together with the rows. */
   async function runNative(
     connection: Connection,
     { text, params }: Compiled,

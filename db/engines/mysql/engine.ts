@@ -68,7 +68,8 @@ function readUrl(text: string, sources: TlsSources): Target {
 
 function targetOf(url: URL, sources: TlsSources): Target {
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (database === "") throw new Error("The database URL names no database: mysql://host/database");
+  if (database === "")
+    throw new Error("The database URL has no database name; expected mysql://host/database");
   const options = url.searchParams;
   const unknown = [...options.keys()].find((name) => !known.has(name) && !tlsOptionNames.has(name));
   if (unknown !== undefined)

@@ -97,7 +97,7 @@ async function openOver(
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
-  // The driver would begin TLS all the same, and tell only that the server then closed the connection.
+  // The driver would begin TLS anyway, and tell only that the server then closed the connection.
   if (!["disable", "prefer"].includes(address.tls.mode) && !address.openTls)
     socket.once("data", (first: Buffer) => {
       if (String(first) === "N") session.cut(tlsRefused());
@@ -136,6 +136,6 @@ function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>
   if (forgotten.length === 0) return;
   const defaults = forgotten.map((name) => `alter role … set ${name} = '${String(asked[name])}'`);
   throw new Error(
-    `The database, or a pooler before it, does not keep settings of the session; make them defaults: ${defaults.join("; ")}; or set "preparedStatements": false under "database", so that each transaction brings them along`,
+    `The database, or a pooler in front of it, does not keep session settings; set them as defaults: ${defaults.join("; ")}; or set "preparedStatements": false under "database", so that each transaction brings them along`,
   );
 }
