@@ -95,7 +95,7 @@ export const serverAddress = ({
     const unencoded: SettingFault = {
       setting: "url",
       found: `an address whose password has ${sign} as it is`,
-      expected: `the password percent-encoded: ${encodings}`,
+      expected: `a percent-encoded password (${encodings})`,
     };
     return [
       ...(sign === null ? [] : [unencoded]),

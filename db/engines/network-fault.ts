@@ -30,7 +30,7 @@ export function networkFault(error: unknown, place: ServerPlace): DatabaseFault 
   if (isCertificate.test(code))
     return fault(
       `the certificate of the server at ${server} is not trusted (${code})`,
-      "set NODE_EXTRA_CA_CERTS to the file of its certificate authority, or correct the host in database.url",
+      "name the file of its authority as sslrootcert in database.url, or correct the host there",
     );
   if (isTls.test(code)) return noTlsAt(server);
   if (isCut.test(code))

@@ -24,7 +24,7 @@ test.each([
         setting: "url",
         found: `an address whose password has ${sign} as it is`,
         expected:
-          "the password percent-encoded: @ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25",
+          "a percent-encoded password (@ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25)",
       },
     ]);
     const encoded = `${scheme}://rowgate:${encodeURIComponent(password)}@localhost:1234/shop`;

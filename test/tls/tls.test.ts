@@ -227,7 +227,7 @@ async function checkOn(
   const cli = join(import.meta.dirname, "../../app/start/cli.ts");
   const code = await new Promise<number>((resolve) => {
     execFile(program, [...args, cli, ...commandLine], { env }, (error, _stdout, stderr) => {
-      const isRefused = stderr.includes("the database does not answer");
+      const isRefused = stderr.includes("the server at localhost");
       resolve(error === null ? 0 : isRefused ? 1 : -1);
     });
   });
