@@ -146,7 +146,7 @@ test.each([
       1,
       [
         "shop/project.json:1:14  database.url",
-        `  expected the password percent-encoded: @ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25, found an address whose password has ${sign} as it is`,
+        `  expected a percent-encoded password (@ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25), found an address whose password has ${sign} as it is`,
       ],
     ]);
   }

@@ -59,11 +59,12 @@ function normalise(answer: Answer) {
   };
 }
 
-/** PostgreSQL alone tells the columns of a CHECK that refused: the others name no field. */
+/** PostgreSQL alone tells the columns of a CHECK that refused: the others name no field, or the whole detail. */
 function withoutChecks({ errors, ...body }: Answer["body"]): unknown {
   if (errors === undefined) return body;
+  const ofChecks = ["is not allowed by the database", "is refused by the database"];
   const others = Object.entries(errors).filter(
-    ([, messages]) => String(messages) !== "is not allowed by the database",
+    ([, messages]) => !ofChecks.includes(String(messages)),
   );
   return others.length === 0 ? body : { ...body, errors: Object.fromEntries(others) };
 }
