@@ -288,7 +288,7 @@ describe("an import", () => {
     const { body } = await importer("missing").previewed("papers", file);
     expect([body.status, body.errors[0].messages]).toEqual([
       "preview_error",
-      ["tenant: is outside of what you may access"],
+      ["tenant: is outside the rows that you may access"],
     ]);
   });
 

@@ -422,7 +422,7 @@ describe("column types without a rule", () => {
     { what: "30 February", body: { day: "2026-02-30" } },
     { what: "a zero date", body: { day: "0000-00-00" } },
     { what: "a time without a date", body: { moment: "10:00:00" } },
-    { what: "an hour 25", body: { clock: "25:00:00" } },
+    { what: "a minute 60", body: { clock: "10:60:00" } },
     { what: "a malformed uuid", body: { token: "1234" } },
     { what: "a text longer than the column", body: { short: "12345678901" } },
     { what: "base64 that is none", body: { raw: "***" } },

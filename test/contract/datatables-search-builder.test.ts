@@ -335,7 +335,7 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
     { what: "a half typed date", field: "made", value: "2026-1" },
     { what: "a day that there is not", field: "made", value: "2026-02-30" },
     { what: "a half typed instant", field: "seen", value: "2026-01-10T" },
-    { what: "an hour that there is not", field: "opens", value: "25:00" },
+    { what: "a minute that there is not", field: "opens", value: "10:60" },
     { what: "a word for a truth value", field: "ready", value: "tr" },
     { what: "a part of a uuid", field: "token", value: "1" },
     { what: "a text for a JSON document", field: "extra", value: "1" },

@@ -155,7 +155,7 @@ const cases: Case[] =
         },
         {
           fault: "a wrong host",
-          url: () => address({ host: "nowhere.invalid" }),
+          url: () => address({ host: "nowhere.invalid", query: "?sslmode=disable" }),
           says: () =>
             'the host "nowhere.invalid" cannot be found; correct the host in database.url',
         },

@@ -18,7 +18,13 @@ afterAll(() => server?.close());
 
 test.each([
   ["a private address that is not allowed", "/private", [], "is not a public address", 0],
-  ["a redirect", "/redirect?to=/elsewhere", ["allowed"], "The issuer answered with status 302", 1],
+  [
+    "a redirect",
+    "/redirect?to=/elsewhere",
+    ["allowed"],
+    "The token issuer answered with status 302",
+    1,
+  ],
   ["an answer without an end", "/huge", ["allowed"], "The answer is too long", 1],
 ])("%s gives no keys", async (_, path, allowed, reason, calls) => {
   const before = server.heard.length;
