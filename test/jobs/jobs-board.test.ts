@@ -173,7 +173,10 @@ describe.each(["Redis", "PostgreSQL"])("the board of jobs in %s", (name) => {
       return response.text();
     };
     let text = await shown();
-    for (let tries = 0; tries < 200 && !text.includes('"returnValue":{'); tries++) {
+    // The board counts the jobs before it lists them, so the two may be of different moments.
+    const isEnded = (): boolean =>
+      text.includes('"returnValue":{') && text.includes('"completed":1');
+    for (let tries = 0; tries < 200 && !isEnded(); tries++) {
       await sleep(50);
       text = await shown();
     }
