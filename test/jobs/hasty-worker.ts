@@ -15,4 +15,4 @@ const { stop } = await startWorker({
   onStuck: () => process.exit(1),
 });
 process.once("SIGTERM", () => void stop().then(() => process.exit(0)));
-process.stdout.write("Rowgate worker started\n");
+process.stdout.write("Rowgate takes jobs\n");
