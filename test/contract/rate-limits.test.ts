@@ -2,7 +2,7 @@
  * Rate limits: which requests count, for whom, and what a client sees of it. Each test has a bucket of its own: an address that only it sends
  * (the service believes one proxy), or a key. How windows end is in `test/memory-counters.test.ts`.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
       rateLimit: { windowSeconds: 600, max: 3, actions: { lookup: 1 } },
       auth: {
         apiKeys: keys.map((id) => ({
-          id,
+          id: `${id} ${run.toString("hex")}`,
           sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
           roles: ["clerk"],
         })),
@@ -45,9 +45,11 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
+/** Of this run: another one may count in the same Redis. */
+const run = randomBytes(4);
 let addresses = 0;
 /** An address that no other test has. */
-const newAddress = (): string => `198.51.100.${++addresses}`;
+const newAddress = (): string => `2001:db8:${run.toString("hex", 0, 2)}:${++addresses}::1`;
 
 type Headers = Record<string, string>;
 const from = (address: string): Headers => ({ "X-Forwarded-For": address });
@@ -58,7 +60,7 @@ const read = (headers: Headers): Promise<Answer> => place.post("goods/read", { l
 const token = (subject: string): Promise<string> =>
   new SignJWT({ roles: ["clerk"] })
     .setProtectedHeader({ alg: "HS256" })
-    .setSubject(subject)
+    .setSubject(`${subject} ${run.toString("hex")}`)
     .setExpirationTime("1h")
     .sign(new TextEncoder().encode(secret));
 
@@ -259,7 +261,10 @@ test("without TRUST_PROXY the header is not believed, and a project without limi
   const direct = await openFixture({ tables, endpoints, project: { rateLimit: { max: 1 } } });
   const open = await openFixture({ tables, endpoints, project: { rateLimit: {} } });
   try {
-    const ask = (of: Fixture) => of.post("goods/read", { limit: 1 }, from(newAddress()));
+    // Where a network in front of the service names the client, as that of Workers does, its word counts.
+    const client = { "CF-Connecting-IP": newAddress() };
+    const ask = (of: Fixture) =>
+      of.post("goods/read", { limit: 1 }, { ...from(newAddress()), ...client });
     check(await ask(direct), { status: 200 });
     check(await ask(direct), tooMany);
     for (let sent = 0; sent < 3; sent++) {
