@@ -47,7 +47,23 @@ export function addressOf(c: Context, proxies: number): string | null {
 const withoutPort = (entry: string): string =>
   /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 
+/** Networks of addresses that were seen: reading an address takes longer than all else that is done with it. */
+const networks = new Map<string, string | null>();
+const networksMax = 10_000;
+
 function clientNetwork(address: string): string | null {
+  const known = networks.get(address);
+  if (known !== undefined) return known;
+  const network = networkOf(address);
+  if (networks.size >= networksMax) networks.clear();
+  if (address.length <= addressLengthMax) networks.set(address, network);
+  return network;
+}
+
+/** An IPv6 address with an IPv4 one at its end. */
+const addressLengthMax = 45;
+
+function networkOf(address: string): string | null {
   if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === "ipv4") return parsed.toString();
