@@ -180,7 +180,7 @@ function relatedTables({ aggregate, importing, access, composite }: Entity): Rea
   ]);
 }
 
-/** Null where one of the endpoints shows the roles every row and every column. */
+/** Null where nothing is narrowed: the roles may read every endpoint of the table, all columns of each, and all rows of one. */
 function tableFor(endpoints: readonly Entity[], roles: readonly string[]): ScopedTable | null {
   const readable = endpoints.flatMap(({ name, access }) => {
     const readers = roles.filter((role) => access?.readers.has(role));
