@@ -146,14 +146,15 @@ export interface AppParts {
   readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** The text of `/metrics`. Null where nothing is kept between two requests. */
+  readonly metricsText: (() => Promise<string>) | null;
   readonly log: Log;
 }
 
 /** The app that answers for these projects. */
-export function appOver(
-  projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
-): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
+  const { pingRedis, metricsText, log } = parts;
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
@@ -174,6 +175,7 @@ export function appOver(
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),
     pingRedis,
+    metricsText,
     log,
   });
 }

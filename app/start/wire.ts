@@ -37,6 +37,7 @@ import { readProjects } from "./read-projects.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import { openCallers } from "../callers/open-callers.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
+import { createServiceMetrics } from "../metrics/metrics.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
@@ -157,7 +158,8 @@ export async function openService({
   const checkHost = hostCheckOf(settings, projects);
   const counters = countersOver(stores, log);
   const parted = { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log };
-  app = appOver(projects, { ...parted, pingRedis: stores.ping });
+  const metrics = createServiceMetrics();
+  app = appOver(projects, { ...parted, pingRedis: stores.ping, metricsText: metrics.text });
   hooks.start();
   const deps = { now, newId, log };
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });

@@ -1,7 +1,7 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
-import { parseEnv } from "./env.ts";
+import { parseEnv, type Settings } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
 import { databaseFaults } from "../../db/open.ts";
@@ -11,6 +11,9 @@ import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts"
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { readProjects } from "./read-projects.ts";
 import { openJobThread } from "./open-job-thread.ts";
+import { createWorkerMetrics } from "../metrics/metrics.ts";
+import { observedJobs } from "../metrics/observed-jobs.ts";
+import type { MetricsServer } from "./metrics-server.ts";
 
 /** What a worker is started from. */
 export interface WorkerOptions {
@@ -43,16 +46,30 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const { runJob } = thread;
+  const metrics = createWorkerMetrics();
+  const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
+  const runJob = observedJobs(thread.runJob, metrics.jobDuration);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
   return {
     async stop() {
       cleanUp.stop();
+      metricsServer?.close();
       await worker.stop();
       await thread.close();
       await kept.close();
     },
   };
+}
+
+/** Null: no METRICS_PORT is set. */
+async function serveMetrics(
+  settings: Settings,
+  options: { text: () => Promise<string>; log: Logger },
+): Promise<MetricsServer | null> {
+  const { metricsPort: port } = settings;
+  if (port === null) return null;
+  const { startMetricsServer } = await import("./metrics-server.ts");
+  return startMetricsServer({ settings, port, ...options });
 }
