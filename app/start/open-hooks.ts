@@ -11,6 +11,7 @@ import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { Settings } from "./env.ts";
+import { hookQueueName } from "./queue-names.ts";
 import { attempt } from "../outbound/attempt.ts";
 import { createBackground, type ProcessBackground } from "../outbound/background.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";
@@ -31,9 +32,6 @@ export interface Hooks {
   /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
-
-/** Appended to the name of the job queue. Names of job queues contain no slash, so the two cannot collide. */
-const queueSuffix = "/hooks";
 
 /** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
 export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
@@ -100,7 +98,7 @@ async function openQueue(
     return createLocalHookQueue({ files: await openFiles(settings.storage), makeCall, log });
   const taking = await openBullmqServer(settings, { use: "worker", log });
   const { createBullmqHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
-  const queueName = settings.queueName + queueSuffix;
+  const queueName = hookQueueName(settings);
   return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
 }
 

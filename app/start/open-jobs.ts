@@ -147,4 +147,10 @@ async function openQueue(
 }
 
 const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
-const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };
+const noQueue: Queue = {
+  add: refuse,
+  find: refuse,
+  cancel: refuse,
+  counts: refuse,
+  close: async () => undefined,
+};

@@ -8,6 +8,7 @@ import type { Log } from "../../../core/plans/ports.ts";
 import {
   type BullmqServer,
   openServerQueue,
+  queueCounts,
   resolvedWithin,
   type ServerQueue,
 } from "./bullmq-server.ts";
@@ -56,10 +57,12 @@ export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueu
         attempts: limits.hookTriesMax,
         backoff: { type: "exponential", delay: limits.hookRetryFirstMs, jitter: 0.5 },
         removeOnComplete: true,
-        removeOnFail: true,
+        removeOnFail: { age: limits.hookDeadKeptSeconds, count: limits.hookDeadKeptMax },
+        stackTraceLimit: 0,
       });
     },
     start: worker.start,
+    counts: async () => queueCounts(await openOnce()),
     async stop(untilMs) {
       await worker.drain(untilMs);
       await Promise.all([worker.close(), closeAdding()]);
