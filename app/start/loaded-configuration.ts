@@ -46,7 +46,7 @@ export async function loadConfiguration(
   { configs, faults, importComponent, callers, own, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): Promise<LoadedConfiguration> {
-  const { settings, stores, cache, counters, jobs, hooks, metrics, log } = parts;
+  const { settings, stores, cache, counters, jobs, hooks, metrics, board, log } = parts;
   const shared = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
   const opened = await Promise.all(configs.map((config) => openProject(config, shared)));
   const stop = () => opened.forEach((one) => one.stop.abort());
@@ -75,7 +75,7 @@ export async function loadConfiguration(
   const pingRedis = stores.ping;
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
   const app = appOver(projects, { ...edge, digest: sha256, metricsText: metrics.text });
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log });
+  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log });
   return { app, configs, projects, ready, stop, close };
 }
 

@@ -6,8 +6,11 @@ import type { Counters } from "../../core/plans/ports.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/metrics.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
+import { countQueues } from "../metrics/queue-counts.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
+import type { JobsBoard } from "../http/jobs-board.ts";
+import { boardOf } from "./board-of.ts";
 import type { Settings } from "./env.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
@@ -34,6 +37,8 @@ export interface ProcessParts {
   readonly jobs: Jobs;
   readonly hooks: Hooks;
   readonly metrics: ServiceMetrics;
+  /** The jobs board; null when it is not available or no token is set. */
+  readonly board: JobsBoard | null;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
   stopWork(hooksUntilMs: number): Promise<void>;
   /** Closes the stores, after the databases were closed. */
@@ -63,6 +68,7 @@ export async function openProcessParts({
     close();
     throw error;
   });
+  metrics.onCollect(() => countQueues(metrics, { jobs: jobs.counts, hooks: hooks.counts }));
   return {
     settings,
     log,
@@ -72,6 +78,7 @@ export async function openProcessParts({
     jobs,
     hooks,
     metrics,
+    board: boardOf({ jobs: jobs.server, hooks: hooks.server }, settings),
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);
       await jobs.close();
