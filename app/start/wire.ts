@@ -30,8 +30,11 @@ import { mountJobsBoard } from "../http/jobs-board.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Timeouts } from "./listening.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
+import { openObservation } from "./open-observation.ts";
 import { appOver, assembleProject, databaseOptions, lookAt } from "./open-project.ts";
 import { readProjects } from "./read-projects.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
@@ -51,6 +54,8 @@ export interface ServiceOptions {
   readonly callers?: Callers;
   /** Absent: those of `limits`. */
   readonly timeouts?: Timeouts;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[];
 }
 
 export interface Service {
@@ -99,32 +104,34 @@ export async function openService({
   importComponent,
   callers,
   timeouts = limits,
+  watchers,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
+  const observation = await openObservation({ watchers });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const raise = (names: readonly string[]) => stores.cache.raise(names);
   // A configuration with faults is not served, so no job of an earlier process continues either.
   const served = faults.length > 0 ? [] : configs;
-  const opening = openJobs({ projects: served, settings, files, env, log, cache, raise });
+  const work = { projects: served, settings, log };
+  const opening = openJobs({ ...work, files, env, cache, raise, observation });
   const jobs = await opening.catch((error: unknown) => {
     cache.close();
     stores.close();
     throw error;
   });
-  const hooks = await openHooks({ projects: served, settings, log }).catch(
-    async (error: unknown) => {
-      await jobs.close();
-      cache.close();
-      stores.close();
-      throw error;
-    },
-  );
+  const hooks = await openHooks(work).catch(async (error: unknown) => {
+    await jobs.close();
+    cache.close();
+    stores.close();
+    throw error;
+  });
   let app: Hono | null = null;
   const own: OutboundOptions["own"] = (request) => app!.fetch(request, ownCall);
-  const parts = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
+  const shared = { cache, locks: stores.locks, jobs, hooks, own, callers, log };
+  const parts = { ...shared, observation, importComponent };
   const opened = await Promise.all(configs.map((config) => openProject(config, parts)));
   const close = async (hooksUntilMs = 0) => {
     for (const { stop } of opened) stop.abort();
@@ -133,6 +140,7 @@ export async function openService({
     await Promise.all(opened.map(({ project }) => project.db.close()));
     cache.close();
     stores.close();
+    await observation.close(performance.now() + limits.farewellMs);
   };
 
   for (const config of configs)
@@ -157,9 +165,10 @@ export async function openService({
   const checkHost = hostCheckOf(settings, projects);
   const counters = countersOver(stores, log);
   const parted = { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log };
-  app = appOver(projects, { ...parted, pingRedis: stores.ping });
+  const { request: observe } = observation;
+  app = appOver(projects, { ...parted, pingRedis: stores.ping, observe });
   hooks.start();
-  const deps = { now, newId, log };
+  const deps = { now, newId, log, observe };
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, ...deps });
   const refuse = createRefuse(deps);
   const isUp = (name: string) => projects.some((one) => one.name === name && one.routes !== null);
@@ -210,12 +219,15 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const cache = createCache({ store: stores.cache, digest, log });
   const settings = parseEnv(env);
   const raise = async () => undefined;
+  const observation = await openObservation({});
   // Without projects nothing is opened.
-  const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
+  const nothing = { projects: [], settings, files, env, log, cache, raise, observation };
+  const jobs = await openJobs(nothing);
   const hooks = await openHooks({ projects: [], settings, log });
   const locks = stores.locks;
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
+  const shared = { cache, locks, jobs, hooks, own, callers: undefined, log };
+  const parts = { ...shared, observation, importComponent };
   const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
@@ -252,6 +264,7 @@ interface ProjectParts {
   readonly own: OutboundOptions["own"];
   readonly callers: Callers | undefined;
   readonly log: Logger;
+  readonly observation: Observation;
   /** See `OpenOptions`. */
   readonly isOnlyLookedAt?: boolean;
 }
@@ -262,21 +275,26 @@ const newId = (): string => crypto.randomUUID();
 
 async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, ...more }: ProjectParts,
+  { cache, locks: openStore, jobs, hooks, own, callers, observation, ...more }: ProjectParts,
 ): Promise<OpenProject> {
-  const { url } = config.database;
-  const options = { ...databaseOptions(config, readText), ...more };
+  const { name, database } = config;
+  const { url } = database;
+  const importComponent = more.importComponent && observation.components(more.importComponent);
+  const observer = observation.db(name);
+  const options = { ...databaseOptions(config, readText), ...more, ...(observer && { observer }) };
   const db = await openDb(url, options).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
-  const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const caller = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const outbound = observation.outbound(caller);
   const project = assembleProject(config, {
     db,
     database: databaseOf(url),
     cache,
-    lockStore: openStore(config.name),
+    observeCache: observation.cache(name),
+    lockStore: openStore(name),
     outbound,
-    background: hooks.forProject(config.name, outbound),
+    background: observation.background(hooks.forProject(name, outbound)),
     jobs: jobs.forProject(config),
     callers: callers ?? openCallers(config.auth, { digest, outbound, log: more.log }),
     digest,
