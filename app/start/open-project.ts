@@ -12,6 +12,7 @@ import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
+import type { RateLimitSettings } from "../../core/config/project-schema.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
@@ -19,6 +20,7 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type {
   Background,
   Catalog,
@@ -42,6 +44,7 @@ export interface ProjectParts {
    */
   readonly database: string | null;
   readonly cache: Cache;
+  readonly observeCache?: CacheObserver | undefined;
   readonly lockStore: LockStore;
   readonly outbound: Outbound;
   readonly background: Background;
@@ -54,10 +57,11 @@ export interface ProjectParts {
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  const { observeCache: observe } = parts;
   return {
     name: config.name,
     db,
-    cache: cache.forProject({ database, ...config.cache }),
+    cache: cache.forProject({ database, ...config.cache, observe }),
     locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
     outbound,
     background,
@@ -148,13 +152,25 @@ export interface AppParts {
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** The text of `/metrics`. Null where nothing is kept between two requests. */
   readonly metricsText: (() => Promise<string>) | null;
+  /** Is told of each request that a rate limit refused; absent: nobody is. */
+  readonly onRateLimited?: ((project: string, limit: string) => void) | undefined;
   readonly log: Log;
+  /** Absent: nobody watches. */
+  readonly observe?: ObserveRequest | undefined;
 }
 
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
-  const { pingRedis, metricsText, log } = parts;
+  const { pingRedis, metricsText, onRateLimited, log } = parts;
+  const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
+    createRateLimiter({
+      project,
+      settings: rateLimit,
+      counters,
+      digest,
+      onRefused: onRateLimited && ((limit) => onRateLimited(project, limit)),
+    });
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
@@ -164,9 +180,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     trustProxy: settings.trustProxy,
     rateLimiters: new Map(
       configs.flatMap(({ name: project, rateLimit }) =>
-        rateLimit
-          ? [[project, createRateLimiter({ project, settings: rateLimit, counters, digest })]]
-          : [],
+        rateLimit ? [[project, limiterOf(project, rateLimit)]] : [],
       ),
     ),
     bodyTimeoutMs,
@@ -177,6 +191,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     pingRedis,
     metricsText,
     log,
+    observe: parts.observe,
   });
 }
 

@@ -3,7 +3,10 @@ import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import type { Counters } from "../../core/plans/ports.ts";
+import { serviceWatcher } from "../metrics/metrics-watcher.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../metrics/metrics.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { countQueues } from "../metrics/queue-counts.ts";
@@ -15,6 +18,7 @@ import type { Settings } from "./env.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
+import { openObservation } from "./open-observation.ts";
 import { sha256 } from "./serve-project.ts";
 
 /** What the parts of a process are opened from. */
@@ -25,6 +29,8 @@ export interface ProcessOptions {
   readonly projects: readonly ProjectConfig[];
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[] | undefined;
 }
 
 /** The parts of a process that every loaded configuration uses. */
@@ -39,6 +45,8 @@ export interface ProcessParts {
   readonly metrics: ServiceMetrics;
   /** The jobs board; null when it is not available or no token is set. */
   readonly board: JobsBoard | null;
+  /** Those who watch the process. Closed last. */
+  readonly observation: Observation;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
   stopWork(hooksUntilMs: number): Promise<void>;
   /** Closes the stores, after the databases were closed. */
@@ -49,9 +57,13 @@ export interface ProcessParts {
 export async function openProcessParts({
   settings,
   log,
+  watchers,
   ...more
 }: ProcessOptions): Promise<ProcessParts> {
   const metrics = createServiceMetrics();
+  const observation = await openObservation({
+    watchers: [serviceWatcher(metrics), ...(watchers ?? [])],
+  });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {
@@ -59,7 +71,8 @@ export async function openProcessParts({
     stores.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobs = await openJobs({ ...more, settings, log, cache, raise }).catch((error: unknown) => {
+  const jobOptions = { ...more, settings, log, cache, raise, observation };
+  const jobs = await openJobs(jobOptions).catch((error: unknown) => {
     close();
     throw error;
   });
@@ -79,6 +92,7 @@ export async function openProcessParts({
     hooks,
     metrics,
     board: boardOf({ jobs: jobs.server, hooks: hooks.server }, settings),
+    observation,
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);
       await jobs.close();

@@ -4,15 +4,17 @@ import { createLog } from "./log.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
+import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { readProjects } from "./read-projects.ts";
+import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import { createWorkerMetrics } from "../metrics/metrics.ts";
-import { observedJobs } from "../metrics/observed-jobs.ts";
+import { workerWatcher } from "../metrics/metrics-watcher.ts";
 import type { MetricsServer } from "./metrics-server.ts";
 
 /** What a worker is started from. */
@@ -48,7 +50,10 @@ export async function startWorker({
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
   const metrics = createWorkerMetrics();
   const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
-  const runJob = observedJobs(thread.runJob, metrics.jobDuration);
+  const observation = await openObservation({
+    watchers: metricsServer === null ? [] : [workerWatcher(metrics)],
+  });
+  const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
@@ -59,6 +64,7 @@ export async function startWorker({
       await worker.stop();
       await thread.close();
       await kept.close();
+      await observation.close(performance.now() + limits.farewellMs);
     },
   };
 }

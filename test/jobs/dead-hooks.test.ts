@@ -115,69 +115,77 @@ test("a queue that is away is an error that names the variable", { timeout }, as
   expect([status, stderr]).toEqual([1, "The hook queue of REDIS_URL is not reachable\n"]);
 });
 
-describe.each(["in Redis", "in PostgreSQL"] as const)("the jobs board, %s", { timeout }, (place) => {
-  async function openBoard() {
-    const opened = await openHooks(await places[place]());
-    const service = await opened.start();
-    const headers = { Authorization: `Bearer ${boardToken}` };
-    const ask = (path: string, init: RequestInit = {}) =>
-      fetch(`${service.origin}/jobs-board${path}`, {
-        ...init,
-        headers: { ...headers, ...init.headers },
-      });
-    const queue = encodeURIComponent(`${opened.queueName}/hooks`);
-    const failed = async (): Promise<{ id: string; failedReason: string }[]> => {
-      const answer = await ask(`/api/queues?activeQueue=${queue}&status=failed&page=1&jobsPerPage=10`);
-      const { queues } = (await answer.json()) as { queues: { name: string; jobs: never[] }[] };
-      return queues.find(({ name }) => name === `${opened.queueName}/hooks`)!.jobs;
-    };
-    return { ...opened, service, ask, queue, failed };
-  }
+describe.each(["in Redis", "in PostgreSQL"] as const)(
+  "the jobs board, %s",
+  { timeout },
+  (place) => {
+    async function openBoard() {
+      const opened = await openHooks(await places[place]());
+      const service = await opened.start();
+      const headers = { Authorization: `Bearer ${boardToken}` };
+      const ask = (path: string, init: RequestInit = {}) =>
+        fetch(`${service.origin}/jobs-board${path}`, {
+          ...init,
+          headers: { ...headers, ...init.headers },
+        });
+      const queue = encodeURIComponent(`${opened.queueName}/hooks`);
+      const failed = async (): Promise<{ id: string; failedReason: string }[]> => {
+        const answer = await ask(
+          `/api/queues?activeQueue=${queue}&status=failed&page=1&jobsPerPage=10`,
+        );
+        const { queues } = (await answer.json()) as { queues: { name: string; jobs: never[] }[] };
+        return queues.find(({ name }) => name === `${opened.queueName}/hooks`)!.jobs;
+      };
+      return { ...opened, service, ask, queue, failed };
+    }
 
-  test.each([
-    ["one call", (queue: string, id: string) => `/api/queues/${queue}/${id}/retry`],
-    ["all calls", (queue: string) => `/api/queues/${queue}/retry/failed`],
-  ])("shows calls that were given up, and sends %s again", async (_, pathOf) => {
-    const { receiver, change, service, ask, queue, failed } = await openBoard();
-    receiver.answers(404);
-    const path = await change(service);
-    const [first] = await receiver.hears(path);
-    await expect.poll(failed, { timeout: 10_000 }).toMatchObject([
-      {
-        id: first!.headers["idempotency-key"],
-        failedReason: "The hook answered with status 404",
-        data: { place: { endpoint: "items", hook: "onAfter:tell" } },
-      },
-    ]);
-    receiver.answers(200);
-    const id = String(first!.headers["idempotency-key"]);
-    expect((await ask(pathOf(queue, id), { method: "PUT" })).status).toBeLessThan(300);
-    const calls = await receiver.hears(path, 2);
-    expect(new Set(calls.map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set([id]));
-    expect(await failed()).toEqual([]);
-  });
+    test.each([
+      ["one call", (queue: string, id: string) => `/api/queues/${queue}/${id}/retry`],
+      ["all calls", (queue: string) => `/api/queues/${queue}/retry/failed`],
+    ])("shows calls that were given up, and sends %s again", async (_, pathOf) => {
+      const { receiver, change, service, ask, queue, failed } = await openBoard();
+      receiver.answers(404);
+      const path = await change(service);
+      const [first] = await receiver.hears(path);
+      await expect.poll(failed, { timeout: 10_000 }).toMatchObject([
+        {
+          id: first!.headers["idempotency-key"],
+          failedReason: "The hook answered with status 404",
+          data: { place: { endpoint: "items", hook: "onAfter:tell" } },
+        },
+      ]);
+      receiver.answers(200);
+      const id = String(first!.headers["idempotency-key"]);
+      expect((await ask(pathOf(queue, id), { method: "PUT" })).status).toBeLessThan(300);
+      const calls = await receiver.hears(path, 2);
+      expect(new Set(calls.map(({ headers }) => headers["idempotency-key"]))).toEqual(
+        new Set([id]),
+      );
+      expect(await failed()).toEqual([]);
+    });
 
-  test("does nothing else with them, and nothing for pages of other origins", async () => {
-    const { receiver, change, service, ask, queue, failed } = await openBoard();
-    receiver.answers(404);
-    await change(service);
-    await expect.poll(failed, { timeout: 10_000 }).toHaveLength(1);
-    const [{ id } = { id: "" }] = await failed();
-    const refused = [
-      ["PUT", `/api/queues/${queue}/${id}/clean`],
-      ["PUT", `/api/queues/${queue}/clean/failed`],
-      ["PUT", `/api/queues/${queue}/retry/completed`],
-      ["PUT", `/api/queues/${queue}/pause`],
-      ["PUT", `/api/queues/${queue}/obliterate`],
-      ["POST", `/api/queues/${queue}/add`],
-      ["PATCH", `/api/queues/${queue}/${id}/update-data`],
-      ["DELETE", `/api/queues/${queue}/${id}/retry`],
-    ] as const;
-    for (const [method, path] of refused)
-      expect([path, (await ask(path, { method })).status]).toEqual([path, 405]);
-    const foreign = { Origin: "https://elsewhere.example", "Sec-Fetch-Site": "cross-site" };
-    const retry = `/api/queues/${queue}/${id}/retry`;
-    expect((await ask(retry, { method: "PUT", headers: foreign })).status).toBe(403);
-    expect(await failed()).toHaveLength(1);
-  });
-});
+    test("does nothing else with them, and nothing for pages of other origins", async () => {
+      const { receiver, change, service, ask, queue, failed } = await openBoard();
+      receiver.answers(404);
+      await change(service);
+      await expect.poll(failed, { timeout: 10_000 }).toHaveLength(1);
+      const [{ id } = { id: "" }] = await failed();
+      const refused = [
+        ["PUT", `/api/queues/${queue}/${id}/clean`],
+        ["PUT", `/api/queues/${queue}/clean/failed`],
+        ["PUT", `/api/queues/${queue}/retry/completed`],
+        ["PUT", `/api/queues/${queue}/pause`],
+        ["PUT", `/api/queues/${queue}/obliterate`],
+        ["POST", `/api/queues/${queue}/add`],
+        ["PATCH", `/api/queues/${queue}/${id}/update-data`],
+        ["DELETE", `/api/queues/${queue}/${id}/retry`],
+      ] as const;
+      for (const [method, path] of refused)
+        expect([path, (await ask(path, { method })).status]).toEqual([path, 405]);
+      const foreign = { Origin: "https://elsewhere.example", "Sec-Fetch-Site": "cross-site" };
+      const retry = `/api/queues/${queue}/${id}/retry`;
+      expect((await ask(retry, { method: "PUT", headers: foreign })).status).toBe(403);
+      expect(await failed()).toHaveLength(1);
+    });
+  },
+);
