@@ -1,17 +1,11 @@
 /** Counts what a process does, for its metrics. Every value of a label comes from the configuration or the program. */
+import type { RouteNames } from "../../core/plans/observer.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import type { ServiceMetrics, WorkerMetrics } from "./metrics.ts";
 
 /** Watches a service. */
 export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   ...workerWatcher(metrics),
-  requestEnded({ exchange: { place } }, { status, durationMs }) {
-    const { project, endpoint, action } = place;
-    const names = [project ?? "", endpoint ?? "", action ?? ""];
-    metrics.requestDuration.observe(names, durationMs / 1_000);
-    metrics.requests.add([...names, String(status)]);
-    return undefined;
-  },
   statement({ durationMs, failure }, { project }) {
     metrics.statementDuration.observe([project], durationMs / 1_000);
     if (failure !== null) metrics.statementFailures.add([project, failure]);
@@ -34,9 +28,31 @@ export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   }),
 });
 
+/** Counts an answered request. Names are empty for what the configuration does not have. */
+export const countRequests =
+  ({ requests, requestDuration }: ServiceMetrics) =>
+  (
+    { project, endpoint, action }: RouteNames,
+    { status, durationMs }: { readonly status: number; readonly durationMs: number },
+  ): void => {
+    const [one, two, three] = [project ?? "", endpoint ?? "", action ?? ""];
+    requestDuration.observe([one, two, three], durationMs / 1_000);
+    requests.add([one, two, three, statusText(status)]);
+  };
+
 /** Watches a worker. */
 export const workerWatcher = ({ jobDuration }: Pick<WorkerMetrics, "jobDuration">): Watcher => ({
+  isTaskless: true,
   jobEnded({ job }, { outcome, durationMs }) {
     jobDuration.observe([job.kind, outcome], durationMs / 1_000);
   },
 });
+
+/** The same text for each status, so that it is found faster. */
+const statusTexts = new Map<number, string>();
+
+function statusText(status: number): string {
+  const known = statusTexts.get(status) ?? String(status);
+  statusTexts.set(status, known);
+  return known;
+}

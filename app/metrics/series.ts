@@ -127,18 +127,31 @@ interface Series<Value> {
   all(linesOf: (value: Value, labels: string) => Line[]): Line[];
 }
 
+/** Where the series of some labels' values is found: by the value of one label after the other, as joining them costs more. */
+interface Level<Value> {
+  readonly next: Map<string, Level<Value>>;
+  found: { readonly value: Value; readonly labels: string } | null;
+}
+
 function createSeries<Value>(about: MetricAbout, create: () => Value): Series<Value> {
-  const found = new Map<string, { readonly value: Value; readonly labels: string }>();
+  const root: Level<Value> = { next: new Map(), found: null };
+  const all: { readonly value: Value; readonly labels: string }[] = [];
+
   return {
     of(values) {
-      const key = values.join("\0");
-      const known = found.get(key);
-      if (known) return known.value;
-      const value = create();
-      found.set(key, { value, labels: labelsOf(about, values) });
-      return value;
+      let level = root;
+      for (const value of values) {
+        let next = level.next.get(value);
+        if (next === undefined) level.next.set(value, (next = { next: new Map(), found: null }));
+        level = next;
+      }
+      if (level.found === null) {
+        level.found = { value: create(), labels: labelsOf(about, values) };
+        all.push(level.found);
+      }
+      return level.found.value;
     },
-    all: (linesOf) => [...found.values()].flatMap(({ value, labels }) => linesOf(value, labels)),
+    all: (linesOf) => all.flatMap(({ value, labels }) => linesOf(value, labels)),
   };
 }
 

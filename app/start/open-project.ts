@@ -32,6 +32,7 @@ import type {
 } from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
+import type { OnAnswered } from "../http/exchange.ts";
 import { createApp } from "../http/http.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
@@ -157,6 +158,8 @@ export interface AppParts {
   readonly log: Log;
   /** Absent: nobody watches. */
   readonly observe?: ObserveRequest | undefined;
+  /** See `ExchangeDeps`. */
+  readonly onAnswered?: OnAnswered | undefined;
 }
 
 /** The app that answers for these projects. */
@@ -192,6 +195,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     metricsText,
     log,
     observe: parts.observe,
+    onAnswered: parts.onAnswered,
   });
 }
 
