@@ -16,6 +16,7 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault
+  init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
 --env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
@@ -25,6 +26,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   serve: withEnvFile(serveProjects),
   worker: withEnvFile(runJobs),
   check: withEnvFile(check),
+  init,
   key: makeKey,
 };
 
@@ -98,6 +100,21 @@ async function check(): Promise<void> {
   for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
+}
+
+async function init(args: readonly string[]): Promise<void> {
+  const { runInit } = await import("./init.ts");
+  const { stderr, stdout, env } = process;
+  const progress = (done: number, all: number) =>
+    void stderr.write(
+      done === all ? `\r${" ".repeat(40)}\r` : `\rReading tables: ${done} of ${all}`,
+    );
+  await runInit({
+    args,
+    env,
+    out: (text) => void stdout.write(text),
+    ...(stderr.isTTY && { progress }),
+  });
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

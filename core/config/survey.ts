@@ -201,5 +201,6 @@ export function remembering(catalog: Catalog): Catalog {
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
+    outline: (schemas) => catalog.outline(schemas),
   };
 }

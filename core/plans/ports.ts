@@ -5,6 +5,7 @@
 import type { Caller } from "./caller.ts";
 import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
+import type { Outline } from "./outline.ts";
 import type {
   Aggregate,
   Ask,
@@ -80,6 +81,8 @@ export interface Catalog {
   readonly answersStoredRows: boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
+  /** The tables and views of these schemas; of the default one alone when the list is empty. */
+  outline(schemas: readonly string[]): Promise<readonly Outline[]>;
 }
 
 /**

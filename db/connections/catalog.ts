@@ -46,6 +46,7 @@ export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnec
     onConnection(pool, read);
   return {
     names: () => reading((connection) => engine.names(connection)),
+    outline: (schemas) => reading((connection) => engine.outlines(connection, schemas)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
     answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes?.(computation) ?? true,
