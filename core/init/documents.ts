@@ -1,6 +1,6 @@
 /** Headers and their lines: which tables clearly are the lines of another one. */
 import type { ForeignKey, Table } from "../values/column.ts";
-import { singular, wordsOf } from "./words.ts";
+import { singular, wordsOf } from "./name-words.ts";
 
 /** The lines of one header. */
 export interface Lines {
@@ -19,7 +19,7 @@ const lineWords: ReadonlySet<string> = new Set([
 ]);
 
 /** By the identity of the header. */
-export function linesOf(tables: readonly Table[]): Map<string, Lines[]> {
+export function linesByHeader(tables: readonly Table[]): Map<string, Lines[]> {
   const byIdentity = new Map(tables.map((table) => [table.identity, table]));
   const found = new Map<string, Lines[]>();
   for (const table of tables) {

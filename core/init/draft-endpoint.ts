@@ -3,26 +3,26 @@ import type { Column, Table } from "../values/column.ts";
 import { checkedColumns } from "./check-text.ts";
 import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
-import { type DraftLookup, lookupOf } from "./label-column.ts";
-import { type Found, importOf, joinsOf, referencesOf } from "./references.ts";
+import { type DraftLookup, draftLookup } from "./label-column.ts";
+import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
 import { mustSendKey } from "../records/record.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
-import { auditNames, looksSecret } from "./words.ts";
+import { auditNames, looksSecret } from "./name-words.ts";
 
 /** A table or view with its lines; empty: it is the header of none. */
-export interface Subject extends Found {
+export interface Headed extends Relation {
   readonly lines: readonly Lines[];
 }
 
 export interface DraftContext {
   /** All tables and views, by identity. */
-  readonly tables: ReadonlyMap<string, Found>;
+  readonly tables: ReadonlyMap<string, Relation>;
   /** Whether an INSERT answers the row that it stored, without a key. */
   readonly answersStoredRows: boolean;
 }
 
 /** The content of an endpoint's file, and what in it is guessed. */
-export interface Draft {
+export interface EndpointDraft {
   readonly payload: Record<string, unknown>;
   readonly guesses: readonly Guess[];
 }
@@ -33,11 +33,11 @@ export interface Guess {
   readonly text: string;
 }
 
-export function draftEndpoint(found: Subject, context: DraftContext): Draft {
+export function draftEndpoint(found: Headed, context: DraftContext): EndpointDraft {
   const { outline, table } = found;
   const isView = outline.kind === "view";
   const secrets = secretsOf(table);
-  const lookup = lookupOf(table, isView);
+  const lookup = draftLookup(table, isView);
   const document = isView ? null : documentOf(found, context);
   const references = isView ? [] : referencesOf(found, context.tables);
   const labels = Object.fromEntries(
@@ -58,8 +58,8 @@ export function draftEndpoint(found: Subject, context: DraftContext): Draft {
     ...(lookup && { fieldNameLookup: { id: lookup.id, text: lookup.text } }),
     ...(Object.keys(labels).length > 0 && { fieldLabels: labels }),
     ...(document && { masterDetail: document.payload }),
-    ...importOf(found, references, labels),
-    ...joinsOf(references),
+    ...draftImport(found, references, labels),
+    ...draftJoins(references),
   };
   const guesses: Guess[] = [
     ...secrets.map((name, at) => ({
@@ -87,7 +87,7 @@ const secretsOf = ({ columns, primaryKey }: Table): string[] =>
   [...columns.keys()].filter((name) => looksSecret(name) && !primaryKey.includes(name));
 
 function actionsOf(
-  { table, outline }: Found,
+  { table, outline }: Relation,
   { answersStoredRows }: DraftContext,
   { lookup, document }: { lookup: DraftLookup | null; document: object | null },
 ): Record<string, true> {
@@ -114,7 +114,7 @@ function actionsOf(
 }
 
 /** Rules for what a body may set. */
-function rulesOf({ table, outline }: Found): DraftRule[] {
+function rulesOf({ table, outline }: Relation): DraftRule[] {
   const checked = checkedColumns(outline.checks);
   return [...table.columns.values()]
     .filter((column) => column.generated !== "computed" && !isFilled(column, table))
@@ -135,7 +135,7 @@ function headingFrom(comment: string): string | null {
 
 /** The lines of a header, as `masterDetail`. */
 function documentOf(
-  { lines, table }: Subject,
+  { lines, table }: Headed,
   { tables }: DraftContext,
 ): { payload: unknown; guesses: Guess[] } | null {
   if (lines.length === 0) return null;

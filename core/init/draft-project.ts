@@ -7,12 +7,12 @@ import type { Fault } from "../config/faults.ts";
 import { readJsonText } from "../config/json-text.ts";
 import { readConfig } from "../config/read-config.ts";
 import { remembering } from "../config/survey.ts";
-import type { Catalog } from "../plans/ports.ts";
-import type { Outline } from "../plans/outline.ts";
+import type { Catalog } from "../plans/database-catalog.ts";
+import type { Outline } from "../plans/database-catalog.ts";
 import type { Table } from "../values/column.ts";
-import { linesOf } from "./documents.ts";
+import { linesByHeader } from "./documents.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
-import type { Found } from "./references.ts";
+import type { Relation } from "./references.ts";
 import { endpointNames, tableNameOf } from "./file-names.ts";
 import { printJson } from "./print-json.ts";
 import { withoutFaulty } from "./without-faulty.ts";
@@ -60,7 +60,7 @@ export async function draftProject(catalog: Catalog, options: InitOptions): Prom
   if (outlines.length === 0) throw new Error(nothingFound(listed, options));
   const { found, skipped } = await readTables(asked, outlines, options);
   const names = endpointNames(found.map(({ outline }) => outline));
-  const lines = linesOf(found.map(({ table }) => table));
+  const lines = linesByHeader(found.map(({ table }) => table));
   const tables = new Map(found.map((one) => [one.table.identity, one]));
   const context = { tables, answersStoredRows: asked.answersStoredRows };
   const drafts = new Map(
@@ -122,7 +122,7 @@ async function readTables(
   catalog: Catalog,
   outlines: readonly Outline[],
   { onProgress }: InitOptions,
-): Promise<{ found: Found[]; skipped: { name: string; reason: string }[] }> {
+): Promise<{ found: Relation[]; skipped: { name: string; reason: string }[] }> {
   const tables: (Table | null)[] = [];
   let next = 0;
   let done = 0;
@@ -133,7 +133,7 @@ async function readTables(
     }
   };
   await Promise.all(Array.from({ length: atOnce }, read));
-  const found: Found[] = [];
+  const found: Relation[] = [];
   const skipped: { name: string; reason: string }[] = [];
   for (const [at, outline] of outlines.entries()) {
     const table = tables[at];

@@ -1,5 +1,5 @@
 /** Names of endpoints: those of their tables, as far as a URL and a file allow. */
-import type { Outline } from "../plans/outline.ts";
+import type { Outline } from "../plans/database-catalog.ts";
 
 /** Names of files that are not endpoints. */
 const taken: readonly string[] = ["project"];

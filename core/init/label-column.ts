@@ -1,7 +1,7 @@
 /** Which column of a table tells its rows apart for a person: the label of drop-downs, and the names in imports. */
 import type { Column, Table } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { auditNames, looksSecret, singular, wordsOf } from "./words.ts";
+import { auditNames, looksSecret, singular, wordsOf } from "./name-words.ts";
 
 /** Endings of names, the best first. */
 const labelWords = [
@@ -71,7 +71,7 @@ export interface DraftLookup {
 }
 
 /** The key and the best label; null where nothing can be the one or the other. */
-export function lookupOf(table: Table, isView: boolean): DraftLookup | null {
+export function draftLookup(table: Table, isView: boolean): DraftLookup | null {
   const columns = [...table.columns.values()];
   const id = keyFor(table, isView);
   if (id === undefined) return null;

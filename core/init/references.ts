@@ -1,12 +1,12 @@
 /** References of a table as imports and joins use them: names in files that stand for keys, and tables to join by name. */
-import type { Outline } from "../plans/outline.ts";
+import type { Outline } from "../plans/database-catalog.ts";
 import type { Column, Table } from "../values/column.ts";
 import { tableNameOf } from "./file-names.ts";
 import { labelColumn } from "./label-column.ts";
-import { auditNames, headingOf, looksSecret, withoutId } from "./words.ts";
+import { auditNames, headingOf, looksSecret, withoutId } from "./name-words.ts";
 
 /** A table or view of the database, and what is known of it. */
-export interface Found {
+export interface Relation {
   readonly outline: Outline;
   readonly table: Table;
 }
@@ -14,7 +14,9 @@ export interface Found {
 /** A reference to one column of a table whose rows a person can name. */
 export interface Reference {
   readonly column: Column;
-  readonly target: Found;
+  /** What the column is called without its `_id`. */
+  readonly name: string;
+  readonly target: Relation;
   /** Of `target`. */
   readonly id: string;
   readonly label: Column;
@@ -22,7 +24,10 @@ export interface Reference {
 }
 
 /** `tables`: all of them, by identity. */
-export function referencesOf({ table }: Found, tables: ReadonlyMap<string, Found>): Reference[] {
+export function referencesOf(
+  { table }: Relation,
+  tables: ReadonlyMap<string, Relation>,
+): Reference[] {
   const used = new Set([...table.columns.keys()].map((name) => headingOf(name).toLowerCase()));
   const names = [...table.columns.keys()];
   const keys = table.foreignKeys.toSorted(
@@ -33,21 +38,28 @@ export function referencesOf({ table }: Found, tables: ReadonlyMap<string, Found
     const column = table.columns.get(key.columns[0]!);
     const label = target && labelColumn(target.table);
     if (key.columns.length !== 1 || !target || !column || !label) return [];
-    const heading = freeHeading(column, label, used);
+    const name = nameOf(column.name, key.referencedColumns[0]!);
+    const heading = freeHeading(name, label, used);
     used.add(heading.toLowerCase());
-    return [{ column, target, id: key.referencedColumns[0]!, label, heading }];
+    return [{ column, name, target, id: key.referencedColumns[0]!, label, heading }];
   });
 }
 
-function freeHeading(column: Column, label: Column, used: ReadonlySet<string>): string {
-  const plain = headingOf(withoutId(column.name));
-  const candidates = [plain, `${plain} ${headingOf(label.name).toLowerCase()}`];
-  const free = candidates.find((one) => !used.has(one.toLowerCase()));
-  return free ?? `${headingOf(column.name)} (${label.name})`;
+/** `category_id` -> `category`; `country_code` -> `country` where it refers to `code`. */
+function nameOf(column: string, referenced: string): string {
+  const ending = `_${referenced}`.toLowerCase();
+  const isLonger = column.toLowerCase().endsWith(ending) && column.length > ending.length;
+  return isLonger ? column.slice(0, -ending.length) : withoutId(column);
 }
 
-export function importOf(
-  { table, outline }: Found,
+function freeHeading(name: string, label: Column, used: ReadonlySet<string>): string {
+  const plain = headingOf(name);
+  const named = `${plain} ${headingOf(label.name).toLowerCase()}`;
+  return [plain, named].find((one) => !used.has(one.toLowerCase())) ?? `${named} (2)`;
+}
+
+export function draftImport(
+  { table, outline }: Relation,
   references: readonly Reference[],
   labels: Readonly<Record<string, string>>,
 ): object {
@@ -91,12 +103,11 @@ const joinable = ({ name, type }: Column): boolean =>
   !looksSecret(name) &&
   !auditNames.has(name);
 
-export function joinsOf(references: readonly Reference[]): object {
+export function draftJoins(references: readonly Reference[]): object {
   if (references.length === 0) return {};
   const joins = new Map<string, object>();
-  for (const { column, target, id } of references) {
+  for (const { column, name, target, id } of references) {
     const fields = [...target.table.columns.values()].filter(joinable).map(({ name }) => name);
-    const name = withoutId(column.name);
     if (fields.length === 0 || joins.has(name)) continue;
     joins.set(name, {
       tableName: tableNameOf(target.outline),

@@ -4,7 +4,7 @@
  * `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/column.ts";
-import type { Outline } from "../../core/plans/outline.ts";
+import type { Outline } from "../../core/plans/database-catalog.ts";
 import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";

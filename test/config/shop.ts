@@ -5,7 +5,7 @@ import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/con
 import { readDocument } from "../../core/config/document.ts";
 import { normaliseEndpoint } from "../../core/config/compat.ts";
 import type { Column, Table } from "../../core/values/column.ts";
-import type { Catalog } from "../../core/plans/ports.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 import { column, columnsOf } from "../column.ts";
 
 const text = (name: string, given: Partial<Column> = {}): Column =>

@@ -1,5 +1,5 @@
 /** The tables and views of MySQL's and MariaDB's databases. */
-import type { Outline } from "../../../core/plans/outline.ts";
+import type { Outline } from "../../../core/plans/database-catalog.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 

@@ -1,5 +1,5 @@
 /** The tables and views of PostgreSQL's schemas. Partitions and what belongs to extensions are left out. */
-import type { Outline } from "../../../core/plans/outline.ts";
+import type { Outline } from "../../../core/plans/database-catalog.ts";
 import type { Connection } from "../engine.ts";
 
 /** `schemas`: empty = the default one alone. */

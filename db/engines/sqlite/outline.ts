@@ -1,5 +1,5 @@
 /** The tables and views of a SQLite file. It keeps no comments, and checks only in the text of CREATE TABLE. */
-import type { Outline } from "../../../core/plans/outline.ts";
+import type { Outline } from "../../../core/plans/database-catalog.ts";
 import type { Connection } from "../engine.ts";
 
 /** SQLite has one schema: `schemas` is not looked at. */
