@@ -11,6 +11,7 @@ import type { Catalog } from "../plans/database-catalog.ts";
 import type { Outline } from "../plans/database-catalog.ts";
 import type { Table } from "../values/column.ts";
 import { linesByHeader } from "./documents.ts";
+import { ownTables } from "./drift.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
 import type { Relation } from "./references.ts";
 import { endpointNames, tableNameOf } from "./file-names.ts";
@@ -49,13 +50,10 @@ export interface PlacedGuess {
   readonly text: string;
 }
 
-/** Tables that the service makes for itself. */
-const own: ReadonlySet<string> = new Set(["rowgate_jobs", "rowgate_requests"]);
-
 /** Rejects as the catalog does, and with an Error when nothing matches `tables`. */
 export async function draftProject(catalog: Catalog, options: InitOptions): Promise<ProjectDraft> {
   const asked = remembering(catalog);
-  const listed = (await asked.outline(options.schemas)).filter(({ name }) => !own.has(name));
+  const listed = (await asked.outline(options.schemas)).filter(({ name }) => !ownTables.has(name));
   const outlines = listed.filter((one) => isWanted(one, options.tables));
   if (outlines.length === 0) throw new Error(nothingFound(listed, options));
   const { found, skipped } = await readTables(asked, outlines, options);
