@@ -13,6 +13,7 @@ import { importFrom, readConfigFiles } from "../app/start/config-files.ts";
 import { createLog } from "../app/start/log.ts";
 import type { Listening } from "../app/start/listening.ts";
 import { listen } from "../app/start/node.ts";
+import { runInit } from "../app/start/init.ts";
 import { openService } from "../app/start/wire.ts";
 import { createDemo } from "../configs/demo/create.ts";
 import { actionNames } from "../core/actions.ts";
