@@ -9,7 +9,7 @@ import type { NewId } from "../../core/values/clock.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
-import { type MetricsDeps, showMetrics } from "./metrics.ts";
+import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 
 export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, MetricsDeps {}

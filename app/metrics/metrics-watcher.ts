@@ -1,7 +1,7 @@
 /** Counts what a process does, for its metrics. Every value of a label comes from the configuration or the program. */
 import type { RouteNames } from "../../core/plans/observer.ts";
 import type { Watcher } from "../observe/watcher.ts";
-import type { ServiceMetrics, WorkerMetrics } from "./metrics.ts";
+import type { ServiceMetrics, WorkerMetrics } from "./service-metrics.ts";
 
 /** Watches a service. */
 export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({

@@ -1,6 +1,6 @@
 /** What is known of the projects at the moment when somebody reads the metrics. */
 import type { ConnectionCounts } from "../../core/plans/observer.ts";
-import type { ServiceMetrics } from "./metrics.ts";
+import type { ServiceMetrics } from "./service-metrics.ts";
 
 /** Of a project, as it is served. */
 interface ServedProject {

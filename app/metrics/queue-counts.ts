@@ -2,7 +2,7 @@
 import { limits } from "../../core/values/limits.ts";
 import type { QueueCounts } from "../../core/plans/ports.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import type { ServiceMetrics } from "./metrics.ts";
+import type { ServiceMetrics } from "./service-metrics.ts";
 
 /** By the name of the queue; null: there is no such queue. */
 type Queues = Readonly<Record<"jobs" | "hooks", (() => Promise<QueueCounts>) | null>>;

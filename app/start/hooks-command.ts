@@ -22,10 +22,8 @@ export async function runHooks(
   env: Record<string, string | undefined>,
 ): Promise<string> {
   const { command, envFiles, ...selection } = readArguments(args);
-  loadEnvFiles(
-    envFiles.flatMap((path) => ["--env-file", path]),
-    env,
-  );
+  const given = envFiles.flatMap((path) => ["--env-file", path]);
+  loadEnvFiles(given, { env, flags: [] });
   const settings = parseEnv(env);
   const calls = await openDeadCalls(settings);
   try {
@@ -40,20 +38,29 @@ function readArguments(args: readonly string[]): Selection & {
   readonly command: "list" | "retry";
   readonly envFiles: readonly string[];
 } {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      id: { type: "string", multiple: true },
-      project: { type: "string" },
-      "env-file": { type: "string", multiple: true },
-    },
-  });
+  const { positionals, values } = parsed(args);
   const [command, ...rest] = positionals;
   if ((command !== "list" && command !== "retry") || rest.length > 0)
     throw new Error("Use: rowgate hooks list|retry [--id ID] [--project NAME] [--env-file FILE]");
   const { id = [], project, "env-file": envFiles = [] } = values;
   return { command, ids: id, project, envFiles };
+}
+
+/** Throws an Error for an unknown option. */
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        id: { type: "string", multiple: true },
+        project: { type: "string" },
+        "env-file": { type: "string", multiple: true },
+      },
+    });
+  } catch (error) {
+    throw new Error((error as Error).message, { cause: error });
+  }
 }
 
 /** In Redis or PostgreSQL, or in the files of STORAGE_URL, as the service has its queue. */

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { metricsContentType } from "../http/metrics.ts";
+import { metricsContentType } from "../http/show-metrics.ts";
 import { secureHeaders } from "../http/envelope.ts";
 import { isOperator, metricsRefusal } from "../http/operators.ts";
 import { createRefuse } from "../http/refuse.ts";

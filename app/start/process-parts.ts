@@ -4,7 +4,7 @@ import { createReach } from "../../core/cache/reach.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import type { Counters } from "../../core/plans/ports.ts";
 import { serviceWatcher } from "../metrics/metrics-watcher.ts";
-import { createServiceMetrics, type ServiceMetrics } from "../metrics/metrics.ts";
+import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { Observation } from "../observe/observation.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";

@@ -13,7 +13,7 @@ import { openFiles } from "../../jobs/files/open-files.ts";
 import { readProjects } from "./read-projects.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
-import { createWorkerMetrics } from "../metrics/metrics.ts";
+import { createWorkerMetrics } from "../metrics/service-metrics.ts";
 import { workerWatcher } from "../metrics/metrics-watcher.ts";
 import type { MetricsServer } from "./metrics-server.ts";
 

@@ -51,7 +51,7 @@ export interface DeadCalls {
 }
 
 /** Why a call was given up, in one line for operators. */
-export const reasonOf = ({ error }: Pick<HookFailure, "error">): string =>
+export const briefReason = ({ error }: Pick<HookFailure, "error">): string =>
   (error instanceof Error ? error.message || error.name : String(error)).slice(0, 500);
 
 /** The tries that were made, with the one that failed. */

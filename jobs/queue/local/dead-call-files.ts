@@ -7,7 +7,7 @@ import {
   type DeadCall,
   type DeadCalls,
   type HookFailure,
-  reasonOf,
+  briefReason,
 } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files, HookCall } from "../../../core/plans/ports.ts";
@@ -55,7 +55,7 @@ export function openDeadCallFiles(files: Files): DeadCallFiles {
   return {
     async add(call, { tries, ...failure }) {
       if ((await count()) >= limits.hookDeadKeptMax) return false;
-      const stored = { call, tries, failedAtMs: Date.now(), reason: reasonOf(failure) };
+      const stored = { call, tries, failedAtMs: Date.now(), reason: briefReason(failure) };
       await write(files, deadKey(call.id), stored);
       counted += 1;
       return true;
