@@ -77,7 +77,8 @@ function checkFamily({ name, type, samples }: Family): void {
 }
 
 function checkHistogram(name: string, samples: readonly Sample[]): void {
-  const ofSeries = ({ labels }: Sample): string => JSON.stringify({ ...labels, le: "" });
+  const ofSeries = ({ labels }: Sample): string =>
+    JSON.stringify(Object.entries({ ...labels, le: "" }).sort());
   const series = Map.groupBy(samples, ofSeries);
   for (const [labels, of] of series) {
     const buckets = of.filter((sample) => sample.name === `${name}_bucket`);
