@@ -19,10 +19,32 @@ export function createProcessMetrics(): ProcessMetrics {
 }
 
 async function openRegistry(): Promise<Registry> {
-  const { collectDefaultMetrics, Registry: OwnRegistry } = await import("prom-client");
-  const registry = new OwnRegistry();
-  collectDefaultMetrics({ register: registry });
+  const library = await import("prom-client");
+  const registry = new library.Registry();
+  library.collectDefaultMetrics({ register: registry });
+  if ("Deno" in globalThis) correctForDeno(registry, library);
   // The delay of the event loop has no value before it was measured a few times, every 10 ms.
   await pause(50);
   return registry;
+}
+
+/** On Deno the library cannot read these from the system, and tells 0. */
+function correctForDeno(registry: Registry, { Gauge }: typeof import("prom-client")): void {
+  const resident = "process_resident_memory_bytes";
+  for (const name of [
+    resident,
+    "process_virtual_memory_bytes",
+    "process_heap_bytes",
+    "process_open_fds",
+    "process_max_fds",
+  ])
+    registry.removeSingleMetric(name);
+  new Gauge({
+    name: resident,
+    help: "Resident memory size in bytes.",
+    registers: [registry],
+    collect() {
+      this.set(process.memoryUsage().rss);
+    },
+  });
 }
