@@ -1,11 +1,10 @@
 /** The npm package: a service to mount in somebody's own server, and the types of handlers. */
-import type { HookContext as Context } from "../../core/plans/hook.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
 import type { Logger } from "./log.ts";
 import { openService } from "./wire.ts";
 
 /** What a handler of `components` gets. */
-export type HookContext = Context;
+export type { HookContext } from "../../core/plans/hook.ts";
 
 export interface RowgateOptions {
   /** The folder with a folder for each project. */
