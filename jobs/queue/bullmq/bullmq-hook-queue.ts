@@ -52,7 +52,7 @@ export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueu
       const queue = await openOnce();
       if (!adding.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
       const data = { call: JSON.stringify(call) };
-      await queue.add("hook", data, {
+      await queue.add(call.label, data, {
         jobId: call.id,
         attempts: limits.hookTriesMax,
         backoff: { type: "exponential", delay: limits.hookRetryFirstMs, jitter: 0.5 },
