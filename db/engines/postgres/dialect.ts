@@ -29,12 +29,15 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
-    exact: (_column, name) => sql`(${name}::text collate "C")`,
+    exact: (_column, term) => byBytes(term),
+    // The planner would multiply the shares of rows that it expects for both comparisons; it expects nearly all rows to be not null.
+    isExactly: (_column, name, values) =>
+      sql`nullif(${byBytes(name)} in (${sql.join(values.map(byBytes), sql`, `)}), false) is not null`,
     concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
     like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
-      const byBytes = needsCollation(column) ? '"C"' : null;
-      const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
-      const named = collation ?? byBytes;
+      const own = needsCollation(column) ? '"C"' : null;
+      const collation = !ignoreCase || (ascii && own === null) ? null : foldingCollation();
+      const named = collation ?? own;
       const compared = ignoreAccents ? unaccented(text) : text;
       const collated = named === null ? compared : sql`${compared} collate ${sql.raw(named)}`;
       return ignoreCase
@@ -77,6 +80,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
         : sql`limit ${limit}::bigint offset ${offset}::bigint`,
   };
 }
+
+const byBytes = (term: SQL): SQL => sql`(${term}::text collate "C")`;
 
 const holdsJson = ({ native }: Column): boolean => /^jsonb?(\[\])?$/.test(native);
 
