@@ -34,7 +34,10 @@ export function unlimited(column: Column): Column {
       isSingle: false,
       fractionDigits: 6,
     };
-    wide = { ...column, ...fits };
+    const { element } = column;
+    // What an element's range leaves out, the database cannot be asked for.
+    const inner = element && { element: { ...unlimited(element), range: element.range } };
+    wide = { ...column, ...fits, ...inner };
     withoutLimits.set(column, wide);
   }
   return wide;

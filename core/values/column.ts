@@ -20,8 +20,11 @@ export type ColumnType =
   | "other";
 
 /** A column of a table, view or query, as the database reports it. */
-/** `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. */
-export type Notation = "bits" | "wkt";
+/**
+ * `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. `ip4`, `ip6`: an address.
+ * `year`: four digits. `word32`, `word64`: digits of a whole number of so many bits, from 0. `set`: labels of the column with commas between them.
+ */
+export type Notation = "bits" | "wkt" | "ip4" | "ip6" | "year" | "word32" | "word64" | "set";
 
 export interface Column {
   readonly name: string;
@@ -52,6 +55,12 @@ export interface Column {
   readonly span: { readonly first: string; readonly last: string } | null;
   /** The labels of an enumerated type; null for other types. */
   readonly labels: readonly string[] | null;
+  /** Arrays: a column of the type of their elements; absent = an element is any JSON value. */
+  readonly element?: Column;
+  /** The type is a domain over `native`, which some operators of that type do not take; absent = they do. */
+  readonly isDomain?: boolean;
+  /** The service does not know the type: its values are shown and compared as the texts that the database writes, and never written. */
+  readonly isOpaque?: boolean;
   /** Other types: in which form their texts are written, where the service knows it; absent = only the database does. */
   readonly notation?: Notation;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */

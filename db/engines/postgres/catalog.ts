@@ -27,6 +27,7 @@ import {
   refusalsQuery,
   relationQuery,
 } from "./catalog-queries.ts";
+import { isHstore } from "./types.ts";
 import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
@@ -151,6 +152,11 @@ interface ColumnRow {
   readonly name: string;
   readonly native: string;
   readonly category: string;
+  readonly is_domain: boolean;
+  /** pg_type.typtype: `r` and `m` are ranges. */
+  readonly kind: string;
+  /** Arrays: JSON of an `Item`. */
+  readonly element: string | null;
   readonly typmod: number;
   readonly required: boolean;
   readonly has_default: boolean;
@@ -162,9 +168,27 @@ interface ColumnRow {
   readonly labels: string | null;
 }
 
+/** What is told of the elements of an array. */
+type Item = Pick<ColumnRow, "native" | "category" | "kind" | "typmod" | "labels">;
+
+const itemOf = (row: ColumnRow): Column =>
+  columnOf({
+    ...(JSON.parse(row.element ?? "{}") as Item),
+    name: row.name,
+    element: null,
+    is_domain: false,
+    required: false,
+    has_default: false,
+    identity: false,
+    computed: false,
+    loose: row.loose,
+  });
+
 function columnOf(row: ColumnRow): Column {
   const { native, typmod } = row;
   const type = typeOf(row);
+  const element = type === "array" ? itemOf(row) : null;
+  const isOpaque = element?.isOpaque ?? (type === "other" && !isKnownText(row));
   const isLengthed = native === "character varying" || native === "bpchar";
   const isBits = native === bits || native === "bit varying";
   const isNumeric = native === "numeric" && typmod >= 0;
@@ -174,11 +198,16 @@ function columnOf(row: ColumnRow): Column {
     native,
     nullable: !row.required,
     hasDefault: row.has_default,
-    generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
+    generated: row.computed || isOpaque ? "computed" : row.identity ? "identity" : "none",
     lengthMax: typmod < 0 ? null : isLengthed ? typmod - 4 : isBits ? typmod : null,
-    bytesMax: native === "name" ? 63 : null,
+    bytesMax: bytesMaxes.get(native) ?? null,
     fixedLength: native === "bpchar" || native === bits,
+    ...(element && { element }),
+    ...(isOpaque && { isOpaque }),
     ...(isBits && { notation: "bits" }),
+    ...(native === "oid" && { notation: "word32" }),
+    ...(native === "xid8" && { notation: "word64" }),
+    ...(row.is_domain && row.labels !== null && { isDomain: true }),
     isSingle: native === "real",
     range: ranges.get(native) ?? null,
     precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
@@ -195,17 +224,21 @@ function columnOf(row: ColumnRow): Column {
 /** The name without quotes would mean a single bit. */
 const bits = '"bit"';
 
-/** Rows within rows, what the server alone makes of texts, and its internal types, which take no text. */
-const isShownOnly = ({ category, native }: ColumnRow): boolean =>
-  category === "C" ||
-  native === "tsvector" ||
-  /^pg_(node_tree|ndistinct|dependencies|mcv_list)$/.test(native);
+const bytesMaxes: ReadonlyMap<string, number> = new Map([
+  ["name", 63],
+  ['"char"', 1],
+]);
 
-function typeOf({ category, labels, native }: ColumnRow): ColumnType {
+function typeOf({ element, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
-  if (category === "A") return "array";
+  // These two are called arrays, and take no text of one.
+  if (element !== null && !native.endsWith("vector")) return "array";
   return columnTypes.get(native) ?? (isCitext(native) ? "text" : "other");
 }
+
+/** The other types of which the service knows that their texts can be taken back as they were shown. */
+const isKnownText = ({ native, kind }: ColumnRow): boolean =>
+  kind === "r" || kind === "m" || textTypes.has(native) || isHstore(native);
 
 const isCitext = (native: string): boolean => /(^|\.)citext$/.test(native);
 
@@ -215,10 +248,10 @@ const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>
   ["character varying", "text"],
   ["bpchar", "text"],
   ["name", "text"],
+  ['"char"', "text"],
   ["smallint", "integer"],
   ["integer", "integer"],
   ["bigint", "integer"],
-  ["oid", "integer"],
   ["numeric", "decimal"],
   ["real", "float"],
   ["double precision", "float"],
@@ -233,11 +266,47 @@ const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>
   ["bytea", "bytes"],
 ]);
 
+/** By the same names. Ranges and hstore have none that is always the same. */
+export const textTypes: ReadonlySet<string> = new Set([
+  bits,
+  "bit varying",
+  "oid",
+  "money",
+  "interval",
+  "time with time zone",
+  "inet",
+  "cidr",
+  "macaddr",
+  "macaddr8",
+  "xml",
+  "jsonpath",
+  "tsquery",
+  "xid8",
+  "pg_lsn",
+  "point",
+  "line",
+  "lseg",
+  "box",
+  "path",
+  "polygon",
+  "circle",
+  "regclass",
+  "regcollation",
+  "regconfig",
+  "regdictionary",
+  "regnamespace",
+  "regoper",
+  "regoperator",
+  "regproc",
+  "regprocedure",
+  "regrole",
+  "regtype",
+]);
+
 const ranges: ReadonlyMap<string, { min: bigint; max: bigint }> = new Map([
   ["smallint", { min: -32_768n, max: 32_767n }],
   ["integer", { min: -2_147_483_648n, max: 2_147_483_647n }],
   ["bigint", { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }],
-  ["oid", { min: 0n, max: 4_294_967_295n }],
 ]);
 
 /** Lists come as JSON text. */
