@@ -53,7 +53,7 @@ export interface Column {
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
-  /** The labels of an enumerated type; null for other types. */
+  /** The labels of an enumerated type or of a set, where they are known; null for other types. */
   readonly labels: readonly string[] | null;
   /** Arrays: a column of the type of their elements; absent = an element is any JSON value. */
   readonly element?: Column;

@@ -46,10 +46,10 @@ function wordOf(max: bigint): Known {
 const yearText = /^(?:0000|190[1-9]|19[1-9]\d|20\d\d|21[0-4]\d|215[0-5])$/;
 
 function setFault({ labels }: Column, text: string): string | null {
-  const unknown = text === "" ? [] : text.split(",").filter((one) => !labels?.includes(one));
-  return unknown.length === 0
+  if (labels === null || text === "") return null;
+  return text.split(",").every((one) => labels.includes(one))
     ? null
-    : `must be labels with commas between them, of: ${(labels ?? []).join(", ")}`;
+    : `must be labels with commas between them, of: ${labels.join(", ")}`;
 }
 
 function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | null {

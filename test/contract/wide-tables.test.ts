@@ -12,12 +12,13 @@ import type { Answer } from "./harness.ts";
 import { importerOf } from "./imports.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";
 import type { WideColumn, WideTable } from "./wide-columns.ts";
+import { mysqlTable } from "./wide-columns-mysql.ts";
 import { postgresTable } from "./wide-columns-postgres.ts";
 
 const engine = inject("engine");
 const wide: Readonly<Record<EngineName, WideTable>> = {
   postgres: postgresTable,
-  mysql: postgresTable,
+  mysql: mysqlTable,
   sqlite: postgresTable,
 };
 const { setUp } = wide[engine];
