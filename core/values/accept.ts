@@ -37,7 +37,9 @@ export function unlimited(column: Column): Column {
     const { element } = column;
     // What an element's range leaves out, the database cannot be asked for.
     const inner = element && { element: { ...unlimited(element), range: element.range } };
-    wide = { ...column, ...fits, ...inner };
+    // A condition asks for a number, however it is written.
+    const free = column.notation === "numberLike" && { notation: "anything" as const };
+    wide = { ...column, ...fits, ...inner, ...free };
     withoutLimits.set(column, wide);
   }
   return wide;

@@ -23,8 +23,19 @@ export type ColumnType =
 /**
  * `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. `ip4`, `ip6`: an address.
  * `year`: four digits. `word32`, `word64`: digits of a whole number of so many bits, from 0. `set`: labels of the column with commas between them.
+ * `anything`: a value of any type, shown as text. `numberLike`: the same, where a text that is a number is stored as that number.
  */
-export type Notation = "bits" | "wkt" | "ip4" | "ip6" | "year" | "word32" | "word64" | "set";
+export type Notation =
+  | "bits"
+  | "wkt"
+  | "ip4"
+  | "ip6"
+  | "year"
+  | "word32"
+  | "word64"
+  | "set"
+  | "anything"
+  | "numberLike";
 
 export interface Column {
   readonly name: string;

@@ -32,6 +32,8 @@ export const notations: Readonly<Record<Notation, Known>> = {
   word32: wordOf(2n ** 32n - 1n),
   word64: wordOf(2n ** 64n - 1n),
   set: { fault: setFault, schema: {} },
+  anything: { fault: () => null, schema: {} },
+  numberLike: { fault: (_column, text) => numberFault(text), schema: {} },
 };
 
 function wordOf(max: bigint): Known {
@@ -59,7 +61,18 @@ function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | n
   return text.length < lengthMax ? null : `must have at most ${lengthMax} digits`;
 }
 
+/** Other digits than those of the number that is stored would be lost. */
+function numberFault(text: string): string | null {
+  if (!numberText.test(text.trim())) return null;
+  const isInteger = /^(?:0|-?[1-9]\d{0,17})$/.test(text);
+  const isPlain = !/e/i.test(text) && text.replace(/\D/g, "").length <= 15;
+  return isInteger || (isPlain && String(Number(text)) === text)
+    ? null
+    : `would be stored as the number ${Number(text)}`;
+}
+
 const number = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`;
+const numberText = new RegExp(`^${number}$`);
 const place = new RegExp(String.raw`^\s*${number}\s+${number}\s*$`);
 
 /** What stands in the brackets of each kind. */

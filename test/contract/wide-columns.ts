@@ -33,6 +33,8 @@ export interface WideTable {
   /** Statements before the table, without extensions. */
   readonly setUp: readonly string[];
   readonly columns: readonly WideColumn[];
+  /** What stands behind the columns. */
+  readonly suffix?: string;
 }
 
 type Facts = Omit<WideColumn, "name" | "native" | "group" | "kind" | "values">;

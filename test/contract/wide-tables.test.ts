@@ -14,14 +14,15 @@ import { type JobFixture, openJobFixture } from "./job-places.ts";
 import type { WideColumn, WideTable } from "./wide-columns.ts";
 import { mysqlTable } from "./wide-columns-mysql.ts";
 import { postgresTable } from "./wide-columns-postgres.ts";
+import { sqliteTable } from "./wide-columns-sqlite.ts";
 
 const engine = inject("engine");
 const wide: Readonly<Record<EngineName, WideTable>> = {
   postgres: postgresTable,
   mysql: mysqlTable,
-  sqlite: postgresTable,
+  sqlite: sqliteTable,
 };
-const { setUp } = wide[engine];
+const { setUp, suffix = "" } = wide[engine];
 
 /** Extensions whose packages the server has. */
 async function availableExtensions(): Promise<ReadonlySet<unknown>> {
@@ -68,7 +69,7 @@ beforeAll(async () => {
   const action = Object.fromEntries([...actions, "export", "import"].map((name) => [name, true]));
   const created = [...tables].map(([table, list]) => {
     const lines = list.map(({ name, native }) => `${quoted(name)} ${native}`);
-    return `create table ${table} (${["id integer primary key", "note varchar(9)", ...lines].join(",\n")})`;
+    return `create table ${table} (${["id integer primary key", "note varchar(9)", ...lines].join(",\n")}) ${suffix}`;
   });
   service = await openJobFixture("in the service", {
     tables: [],
