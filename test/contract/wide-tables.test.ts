@@ -78,12 +78,18 @@ beforeAll(async () => {
       ...setUp,
       ...created,
     ],
-    endpoints: Object.fromEntries(
-      [...tables].map(([tableName, list]) => [
-        tableName,
-        { tableName, action, fieldNameLookup: { id: "id", text: labelOf(list) } },
-      ]),
-    ),
+    endpoints: {
+      ...Object.fromEntries(
+        [...tables].map(([tableName, list]) => [
+          tableName,
+          { tableName, action, fieldNameLookup: { id: "id", text: labelOf(list) } },
+        ]),
+      ),
+      view: {
+        viewQuery: `select ${["id", ...columns.map(({ name }) => quoted(name))].join(", ")} from wide`,
+        action: { read: true },
+      },
+    },
     project: { cache: { enabled: false } },
   });
   for (const [table, list] of tables) if (table !== "twin") await fill(table, list);
@@ -218,6 +224,16 @@ const rowsOf = async (endpoint: string) =>
   records(await service.post(`${endpoint}/read`, { page: 1 })).map(written);
 
 describe("the whole table", () => {
+  test("is shown by a query as by its endpoint, and found by the same values", async () => {
+    const [wideRows, viewRows] = [await rowsOf("wide"), await rowsOf("view")];
+    expect(viewRows).toEqual(wideRows);
+    for (const { name, values } of columns) {
+      const found = await service.post("view/read", { where: where(name, "=", values[1]) });
+      expect(found.status, `${name} ${JSON.stringify(found.body)}`).toBe(200);
+      expect({ name, found: ids(found) }).toEqual({ name, found: [2] });
+    }
+  });
+
   test("is exported as JSON lines as it is read, and create takes them back", async () => {
     const rows = await exportedRows();
     expect(rows.map(written)).toEqual(await rowsOf("wide"));

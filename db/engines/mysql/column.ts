@@ -72,8 +72,20 @@ function labelsOf(native: string): readonly string[] {
 
 function typeOf(kind: string, size: number | null): ColumnType {
   if ((kind === "tinyint" || kind === "bit") && size === 1) return "boolean";
-  return types.get(kind) ?? "other";
+  return nativeTypes.get(kind) ?? "other";
 }
+
+export const geometries: ReadonlySet<string> = new Set([
+  "geometry",
+  "point",
+  "linestring",
+  "polygon",
+  "multipoint",
+  "multilinestring",
+  "multipolygon",
+  "geometrycollection",
+  "geomcollection",
+]);
 
 /** Other types whose texts the service can tell. */
 const notations: ReadonlyMap<string, Notation> = new Map<string, Notation>([
@@ -83,7 +95,8 @@ const notations: ReadonlyMap<string, Notation> = new Map<string, Notation>([
   ["inet6", "ip6"],
 ]);
 
-const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+/** Every type that the service reads and writes. All others are only shown. */
+export const nativeTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["tinyint", "integer"],
   ["smallint", "integer"],
   ["mediumint", "integer"],
@@ -111,18 +124,8 @@ const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["blob", "bytes"],
   ["mediumblob", "bytes"],
   ["longblob", "bytes"],
-]);
-
-export const geometries: ReadonlySet<string> = new Set([
-  "geometry",
-  "point",
-  "linestring",
-  "polygon",
-  "multipoint",
-  "multilinestring",
-  "multipolygon",
-  "geometrycollection",
-  "geomcollection",
+  ["bit", "other"],
+  ...[...notations.keys(), ...geometries].map((kind) => [kind, "other"] as const),
 ]);
 
 /** Whole numbers that JSON of MySQL keeps with all digits; MariaDB keeps its text as it is. */

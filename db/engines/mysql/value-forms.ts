@@ -113,7 +113,7 @@ export const valueForms: ValueForms = {
   other: {
     bind({ notation, labels }, value) {
       if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
-      return notation === "set" ? memberList(labels ?? [], String(value)) : String(value);
+      return notation === "set" ? memberList(labels, String(value)) : String(value);
     },
     output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
     decoder({ notation, lengthMax }) {
@@ -130,9 +130,10 @@ export const valueForms: ValueForms = {
   },
 };
 
-/** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
-function memberList(labels: readonly string[], value: string): string {
-  return /^\s*\d+\s*$/.test(value) && !labels.includes(value) ? `?${value}` : value;
+/** Null: the labels are not known, so that nothing can be written. A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
+function memberList(labels: readonly string[] | null, value: string): string {
+  const isNumber = labels !== null && /^\s*\d+\s*$/.test(value) && !labels.includes(value);
+  return isNumber ? `?${value}` : value;
 }
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");

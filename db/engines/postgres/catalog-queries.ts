@@ -87,10 +87,10 @@ export const columnsQuery = `
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   order by t.place`;
 
-/** What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
+/** The server tells the type below a domain, so that each column may be of one. What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
 export const outputsQuery = `
   with recursive attribute(place, type, typmod, required, has_default, is_domain) as (
-    select o.index, o.type, coalesce(a.atttypmod, -1), false, false, false
+    select o.index, o.type, coalesce(a.atttypmod, -1), false, false, true
     from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
     left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
   ), ${resolve}

@@ -82,7 +82,8 @@ const ranges: ReadonlyMap<string, { min: bigint; max: bigint }> = new Map([
   ["MEDIUMINT", { min: -8_388_608n, max: 8_388_607n }],
 ]);
 
-const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+/** Declared types that mean more than the rules of SQLite say. */
+export const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["BOOLEAN", "boolean"],
   ["BOOL", "boolean"],
   ["DATE", "date"],
