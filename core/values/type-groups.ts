@@ -9,6 +9,9 @@ export function groupOf({ type, generated, element }: Column): TypeGroup {
   return (element?.type ?? type) === "other" ? "text" : "full";
 }
 
+const needOf = ({ nullable, hasDefault, isFilledByTrigger }: Column): string =>
+  nullable || hasDefault || isFilledByTrigger ? "" : "; it is required, so that create fails";
+
 /** Why the column is in its group, as a part of a sentence that begins with its name; null for the full group. */
 export function groupReason(column: Column): string | null {
   const { native, isOpaque } = column;
@@ -20,8 +23,7 @@ export function groupReason(column: Column): string | null {
         ? "is text (its type is not known)"
         : `is text in the form of the database (${native})`;
     case "shown only":
-      return isOpaque
-        ? `is only shown (the service cannot write the type ${native})`
-        : "is only shown (the database fills it)";
+      if (!isOpaque) return "is only shown (the database fills it)";
+      return `is only shown (the service cannot write the type ${native}${needOf(column)})`;
   }
 }
