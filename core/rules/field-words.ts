@@ -34,7 +34,7 @@ export function fieldWords(column: Column, rule: FieldRule | undefined): FieldWo
     asks: rule === undefined ? [] : asksOf({ rule, bare }, asked),
     isNeeded: field.isNeeded && field.default === undefined,
     default: field.default,
-    allowed: rule?.enum ?? (column.notation === "set" ? null : column.labels),
+    allowed: rule?.enum ?? column.labels,
   };
 }
 

@@ -64,10 +64,12 @@ export interface Column {
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
-  /** The labels of an enumerated type or of a set, where they are known; null for other types. */
+  /** The labels of an enumerated type, where they are known; null for other types. */
   readonly labels: readonly string[] | null;
   /** Arrays: a column of the type of their elements; absent = an element is any JSON value. */
   readonly element?: Column;
+  /** Sets: the labels that a value may have; absent = they are not known. */
+  readonly members?: readonly string[];
   /** The type is a domain over `native`, which some operators of that type do not take; absent = they do. */
   readonly isDomain?: boolean;
   /** The service does not know the type: its values are shown and compared as the texts that the database writes, and never written. */

@@ -47,11 +47,12 @@ function wordOf(max: bigint): Known {
 
 const yearText = /^(?:0000|190[1-9]|19[1-9]\d|20\d\d|21[0-4]\d|215[0-5])$/;
 
-function setFault({ labels }: Column, text: string): string | null {
-  if (labels === null || text === "") return null;
-  return text.split(",").every((one) => labels.includes(one))
+/** A number too is refused, unless it is a label: the server takes the text `3` for its first two labels. */
+function setFault({ members }: Column, text: string): string | null {
+  if (members === undefined || text === "") return null;
+  return text.split(",").every((one) => members.includes(one))
     ? null
-    : `must be labels with commas between them, of: ${labels.join(", ")}`;
+    : `must be labels with commas between them, of: ${members.join(", ")}`;
 }
 
 function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | null {

@@ -62,7 +62,7 @@ function acceptOther(column: Column, value: unknown): Accepted {
   const { notation } = column;
   if (notation === undefined)
     return typeof value === "boolean" ? accepted(String(value)) : acceptText(column, value);
-  const text = acceptText({ ...column, lengthMax: null, fixedLength: false, labels: null }, value);
+  const text = acceptText({ ...column, lengthMax: null, fixedLength: false }, value);
   if (!text.ok) return text;
   const fault = notations[notation].fault(column, String(text.value));
   return fault === null ? text : refused(fault);

@@ -61,7 +61,8 @@ export function columnOf(facts: ColumnFacts): Column {
       kind === "timestamp"
         ? { first: "1970-01-01T00:00:01.000Z", last: facts.timestampLast }
         : null,
-    labels: (kind === "enum" || kind === "set") && details !== "" ? labelsOf(native) : null,
+    labels: kind === "enum" && details !== "" ? labelsOf(native) : null,
+    ...(kind === "set" && details !== "" && { members: labelsOf(native) }),
   };
 }
 

@@ -111,10 +111,8 @@ export const valueForms: ValueForms = {
   // No column of these servers has it.
   array: { ...plain, textOf: null },
   other: {
-    bind({ notation, labels }, value) {
-      if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
-      return notation === "set" ? memberList(labels, String(value)) : String(value);
-    },
+    bind: ({ notation }, value) =>
+      notation === "bits" ? wholeNumber(BigInt(`0b${String(value)}`)) : String(value),
     output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
     decoder({ notation, lengthMax }) {
       if (notation === "bits") return (raw) => digitsOf(raw as Buffer, lengthMax ?? 1);
@@ -129,12 +127,6 @@ export const valueForms: ValueForms = {
     },
   },
 };
-
-/** Null: the labels are not known, so that nothing can be written. A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
-function memberList(labels: readonly string[] | null, value: string): string {
-  const isNumber = labels !== null && /^\s*\d+\s*$/.test(value) && !labels.includes(value);
-  return isNumber ? `?${value}` : value;
-}
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");
 
