@@ -111,8 +111,10 @@ export const valueForms: ValueForms = {
   // No column of these servers has it.
   array: { ...plain, textOf: null },
   other: {
-    bind: ({ notation }, value) =>
-      notation === "bits" ? wholeNumber(BigInt(`0b${String(value)}`)) : String(value),
+    bind({ notation, members }, value) {
+      if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
+      return notation === "set" && members ? memberList(members, String(value)) : String(value);
+    },
     output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
     decoder({ notation, lengthMax }) {
       if (notation === "bits") return (raw) => digitsOf(raw as Buffer, lengthMax ?? 1);
@@ -127,6 +129,11 @@ export const valueForms: ValueForms = {
     },
   },
 };
+
+/** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
+function memberList(members: readonly string[], value: string): string {
+  return /^\s*\d+\s*$/.test(value) && !members.includes(value) ? `?${value}` : value;
+}
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");
 
