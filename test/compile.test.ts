@@ -236,7 +236,7 @@ const printed: readonly (readonly [string, Statement])[] = [
     {
       kind: "insert",
       table,
-      key: id,
+      key: [id],
       columns: [name, flag],
       rows: [
         ["a", true],
@@ -250,8 +250,8 @@ const printed: readonly (readonly [string, Statement])[] = [
     {
       kind: "update",
       table,
-      key: id,
-      keyValue: 7n,
+      key: [id],
+      keyValue: [7n],
       guard: compare(price, ">=", "5"),
       set: [
         { kind: "add", column: price, delta: "-5" },
@@ -265,7 +265,7 @@ const printed: readonly (readonly [string, Statement])[] = [
     {
       kind: "delete",
       table,
-      key: id,
+      key: [id],
       where: { kind: "null", column: flag, negated: false },
       returning: [id],
     },
@@ -360,7 +360,7 @@ describe("a statement", () => {
   ];
   test.each(everyRow)("that deletes by %s is refused", (_case, where) => {
     for (const dialect of Object.values(dialects)) {
-      const statement: Statement = { kind: "delete", table, key: id, where, returning: [] };
+      const statement: Statement = { kind: "delete", table, key: [id], where, returning: [] };
       expect(() => createCompiler(dialect)(statement)).toThrow("A DELETE needs a condition");
     }
   });
@@ -369,8 +369,8 @@ describe("a statement", () => {
     const statement: Statement = {
       kind: "update",
       table,
-      key: id,
-      keyValue: null,
+      key: [id],
+      keyValue: [null],
       guard: null,
       set: [{ kind: "set", column: name, value: "x" }],
       returning: [],
@@ -508,7 +508,7 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "insert",
         table,
-        key: id,
+        key: [id],
         columns: given,
         rows: times(1 + random(3), () => given.map((of) => anyValue(random, of))),
         returning: some(),
@@ -518,8 +518,8 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "update",
         table,
-        key: id,
-        keyValue: 1n,
+        key: [id],
+        keyValue: [1n],
         guard: where,
         set: times(1 + random(3), () => anyAssignment(random)),
         returning: some(),
@@ -528,7 +528,7 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "delete",
         table,
-        key: id,
+        key: [id],
         where: { kind: "and", members: [compare(id, "=", 1n), ...(where === null ? [] : [where])] },
         returning: some(),
       };

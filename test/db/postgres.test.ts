@@ -430,7 +430,7 @@ describe("values", () => {
       const insert = compile()({
         kind: "insert",
         table,
-        key,
+        key: [key],
         columns: [c],
         rows: [[accepted.value]],
         returning: [c],
@@ -501,7 +501,7 @@ describe("values", () => {
       const insert = compile()({
         kind: "insert",
         table,
-        key,
+        key: [key],
         columns: [c],
         rows: [[value]],
         returning: [],
