@@ -23,7 +23,7 @@ const given: LockSettings = {
 const key = column("text", { name: "id" });
 const write = {
   table: { identity: "main.goods" },
-  key,
+  key: [key],
   shown: new Map([["id", key]]),
 } as unknown as WritePlan;
 

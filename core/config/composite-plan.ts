@@ -15,7 +15,7 @@ import { fitsAudit, forEverybody } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "./schema.ts";
 import type { Key } from "../values/key.ts";
-import { byName, keyAmong, nameOneRow, namesOf } from "./key-plan.ts";
+import { byName, keyAmong, keyColumns, nameOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** What composites and cascades need of the header. */
@@ -235,29 +235,33 @@ function keyOf(
 ): Key {
   const at = [...path, "detailConfig", "primaryKey"];
   const { primaryKey } = config.detailConfig;
-  const named = primaryKey === undefined ? null : namesOf(primaryKey);
-  const of = `the table ${table.name}`;
-  const key = named
-    ? survey.columns(named, table.columns, at, of)
-    : keyAmong(table.columns, table.primaryKey);
-  if (named && key.length < named.length) return [];
-  if (!isUsed || table.kind !== "table") return key;
+  const { columns } = table;
+  const faults = survey.faults.length;
+  const key =
+    primaryKey === undefined
+      ? keyAmong(columns, table.primaryKey)
+      : keyColumns(survey, primaryKey, { columns, path: at, of: `the table ${table.name}` });
+  if (survey.faults.length > faults) return [];
+  if (!isUsed || (table.kind !== "table" && key.length > 0)) return key;
   const names = key.map(({ name }) => name);
+  const writers = compositeWrites.filter((name) => survey.payload.action[name] === true);
   const isAlone = foreignKey !== null && key.length > 0 && lineKeyOf(key, foreignKey).length === 0;
   if (key.length === 0)
     survey.fault(at, { expected: `the name of a column that identifies a row of ${table.name}` });
-  else if (named && !nameOneRow(table, names))
+  else if (primaryKey !== undefined && !nameOneRow(table, names))
     survey.fault(at, {
       found: `${names.join(", ")}, which may be null or twice in the database`,
       expected: `${names.length === 1 ? "the column that names" : "columns that together name"} one row of ${table.name}: unique and NOT NULL in the database`,
     });
-  else if (isAlone)
+  else if (isAlone && writers.length > 0)
     survey.fault(at, {
       found: `${names.join(", ")}, which is the foreignKey itself`,
-      expected: `a key that tells the rows of one header apart`,
+      expected: `a key that tells the rows of one header apart, for ${writers.join(", ")}`,
     });
-  return isAlone ? [] : key;
+  return key;
 }
+
+const compositeWrites = ["create-composite", "update-composite"] as const;
 
 /** Details name their header by one value. */
 function checkHeaderKey(

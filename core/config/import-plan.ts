@@ -3,7 +3,7 @@ import type { Column, Columns, Table } from "../values/column.ts";
 import type { BooleanWords, ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
 import { headingKey } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { mustBeSent } from "../records/record-key.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import type { Path } from "./faults.ts";
 import { constraintsOf } from "./import-constraints.ts";
 import type { Payload } from "./schema.ts";

@@ -1,6 +1,7 @@
 /** What tells the rows of a table apart: the configured key, else the database's own, else a first field that is one. */
 import type { Columns, Table } from "../values/column.ts";
 import type { Key } from "../values/key.ts";
+import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Keys {
@@ -20,9 +21,20 @@ export function keysOf({ payload }: Survey, table: Table | null): Keys {
 }
 
 /** The columns of a configured key, each once. */
-export const namesOf = (key: string | readonly string[]): readonly string[] => [
+const namesOf = (key: string | readonly string[]): readonly string[] => [
   ...new Set(typeof key === "string" ? [key] : key),
 ];
+
+/** The columns of a configured key that are there; a fault for each other one. `of` names their owner. */
+export function keyColumns(
+  survey: Survey,
+  key: string | readonly string[],
+  { columns, path, of }: { columns: Columns; path: Path; of: string },
+): Key {
+  if (typeof key !== "string") return [...new Set(survey.columns(key, columns, path, of))];
+  const only = survey.column(key, columns, path, of);
+  return only === null ? [] : [only];
+}
 
 /** The columns of these names, where all of them are there. */
 export function keyAmong(columns: Columns, names: readonly string[]): Key {

@@ -8,7 +8,7 @@ import type { Columns, Table } from "../values/column.ts";
 import type { WritePlan } from "../plans/entity.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
-import { areUnique, type Keys, nameOneRow, namesOf } from "./key-plan.ts";
+import { areUnique, type Keys, nameOneRow, keyColumns } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -35,7 +35,7 @@ export function checkNames(
   const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
   if (own) {
     if (payload.primaryKey !== undefined) {
-      survey.columns(namesOf(payload.primaryKey), own, ["primaryKey"], ofOwn);
+      keyColumns(survey, payload.primaryKey, { columns: own, path: ["primaryKey"], of: ofOwn });
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }

@@ -6,7 +6,7 @@ import { closedObject, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import type { CompositeNeeds } from "./composite.ts";
 import { hasHandlers } from "../records/events.ts";
-import { mustBeSent } from "../records/record-key.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import {
   actorSchema,
   keySchemas,

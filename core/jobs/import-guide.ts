@@ -10,7 +10,7 @@ import type { Choices, GuidedColumn } from "../plans/ports.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { FieldWords } from "../rules/field-words.ts";
 import { headingKey } from "../values/text.ts";
-import { mustBeSent } from "../records/record-key.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import { type Name, readNames } from "./import-names.ts";
 
 interface Importing {

@@ -53,7 +53,7 @@ export interface DetailPlan {
   readonly table: Table;
   /** The whole key, which may hold `foreignKey`. */
   readonly key: Key;
-  /** The columns of the key that name a detail within its header: all but `foreignKey`. At least one. */
+  /** The columns of the key that name a detail within its header: all but `foreignKey`. At least one where details are written. */
   readonly lineKey: Key;
   /** `lineKey` by name: it has its own rules and is checked separately. */
   readonly keyColumns: Columns;

@@ -6,8 +6,9 @@ import {
   noSuchRecord,
   validationFailed,
 } from "../values/errors.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column } from "../values/column.ts";
 import { type Key, keyNames, type KeyValue } from "../values/key.ts";
+import { mustSend, type NewKeyColumns, takesNewId } from "../values/new-key.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/accept.ts";
@@ -57,12 +58,8 @@ const isMissing = (value: unknown, { type }: Column, key: Key): boolean =>
 export const requiredFields = (columns: readonly Column[]): FieldErrors =>
   Object.fromEntries(columns.map(({ name }) => [name, ["is required"]]));
 
-/** What tells how the key of a new record is made. */
-export interface NewKey {
-  /** The whole key. */
-  readonly key: Key;
-  /** The columns of it that a body may name; always the same map. */
-  readonly keyColumns: Columns;
+/** What tells how the key of a new record is made; `keyColumns` is always the same map. */
+export interface NewKey extends NewKeyColumns {
   readonly rules: Rules;
   /** What the caller's scope fills in; absent = nothing. */
   readonly fills?: Call["fills"];
@@ -123,21 +120,3 @@ function leavesOpen(body: Record<string, unknown>, column: Column, key: Key): bo
   if (isMissing(sent, column, key)) return true;
   return sent === "-" && (key.length === 1 || !columnTypes[column.type].isText);
 }
-
-/** The columns of a new record's key that a body must hold, because neither the service, as a UUID, nor the database makes them. */
-export const mustBeSent = ({
-  key,
-  keyColumns,
-}: Pick<NewKey, "key" | "keyColumns">): readonly Column[] =>
-  [...keyColumns.values()].filter((column) => mustSend(column, key));
-
-/** The service makes no part of a key, as it cannot know what the others mean. */
-const mustSend = (column: Column, key: Key): boolean =>
-  !(key.length === 1 && takesNewId(column)) &&
-  column.generated !== "identity" &&
-  !column.hasDefault &&
-  column.isFilledByTrigger !== true;
-
-/** Whether the service makes the key, as a UUID. */
-const takesNewId = (key: Column): boolean =>
-  columnTypes[key.type].takesNewId && accept(key, "00000000-0000-4000-8000-000000000000").ok;

@@ -14,7 +14,7 @@ import type { Rules } from "../rules/compile-rules.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Key } from "../values/key.ts";
 import type { InsertingPlan, RecordPlan } from "./record.ts";
-import { mustBeSent, type NewKey } from "./record-key.ts";
+import { mustBeSent, type NewKeyColumns } from "../values/new-key.ts";
 
 /** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
 export function writtenSchema(
@@ -87,10 +87,7 @@ export const keySchemas = (named: Key, key: Key = named): Record<string, JsonSch
   );
 
 /** The key of a new record, by its columns; where the service or the database makes one, several values ask for that. */
-export function newKeySchemas(
-  made: Pick<NewKey, "key" | "keyColumns">,
-  rules: Rules,
-): Record<string, JsonSchema> {
+export function newKeySchemas(made: NewKeyColumns, rules: Rules): Record<string, JsonSchema> {
   const needed = mustBeSent(made);
   return Object.fromEntries(
     [...made.keyColumns].map(([name, column]) => {

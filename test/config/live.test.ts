@@ -82,7 +82,7 @@ describe("refused is", () => {
       { action: crud, tableName: "items", fieldName: ["code", "prise"] },
       'did you mean "price"?',
     ],
-    ["a key of two columns", { action: crud, tableName: "pairs" }, "a, b"],
+    ["a lookup by two columns", { action: { lookup: true }, tableName: "pairs" }, "a, b"],
     ["writing to a view", { action: crud, tableName: "item_view" }, "the view item_view"],
     [
       "a query over nothing",
