@@ -1,6 +1,6 @@
 /**
  * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
- * all projects behind one app. `wire.ts` opens the parts once per process, `cloudflare.ts` once per request.
+ * all projects behind one app. `serve-project.ts` opens the parts once per configuration, `cloudflare.ts` once per request.
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
@@ -19,15 +19,9 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
-import type {
-  Background,
-  Catalog,
-  Counters,
-  Db,
-  LockStore,
-  Log,
-  Outbound,
-} from "../../core/plans/ports.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
+import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
+import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
@@ -42,6 +36,7 @@ export interface ProjectParts {
    */
   readonly database: string | null;
   readonly cache: Cache;
+  readonly observeCache?: CacheObserver | undefined;
   readonly lockStore: LockStore;
   readonly outbound: Outbound;
   readonly background: Background;
@@ -54,10 +49,11 @@ export interface ProjectParts {
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  const { observeCache: observe } = parts;
   return {
     name: config.name,
     db,
-    cache: cache.forProject({ database, ...config.cache }),
+    cache: cache.forProject({ database, ...config.cache, observe }),
     locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
     outbound,
     background,
@@ -147,13 +143,13 @@ export interface AppParts {
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
+  /** Absent: nobody watches. */
+  readonly observe?: ObserveRequest | undefined;
 }
 
 /** The app that answers for these projects. */
-export function appOver(
-  projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
-): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log } = parts;
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
@@ -175,6 +171,7 @@ export function appOver(
     ),
     pingRedis,
     log,
+    observe: parts.observe,
   });
 }
 
