@@ -113,9 +113,14 @@ describe.each(wideKeys)("a record of $endpoint", (wide) => {
     check(again, { status: 412, error: "Precondition failed" });
   });
 
-  test("next-statuses tells what may follow", async () => {
+  test("next-statuses tells what may follow, and needs all of the key", async () => {
     const answer = await service.post(`${endpoint}/next-statuses`, { ...rows[1] });
     check(answer, { status: 200, data: { status: "open", allowed: ["done"] } });
+    check(await service.post(`${endpoint}/next-statuses`, without(rows[1], names[0]!)), {
+      status: 400,
+      error: "Validation failed",
+      errors: { [names[0]!]: ["is required"] },
+    });
   });
 
   test("delete by all of its key removes it alone, with If-Match too", async () => {
