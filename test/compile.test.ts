@@ -7,6 +7,7 @@ import type { Column, Source, Table } from "../core/values/column.ts";
 import type { Assignment, Comparison, Condition, Statement } from "../core/query/statement.ts";
 import type { Scalar } from "../core/values/scalar.ts";
 import { resultOf } from "../core/query/aggregate-results.ts";
+import { keyIn } from "../core/query/key-conditions.ts";
 import { markOf, selectPage } from "../core/lists/cursor.ts";
 import { parseFormula } from "../core/query/formula.ts";
 import type { Formula } from "../core/query/formula-tree.ts";
@@ -258,6 +259,51 @@ const printed: readonly (readonly [string, Statement])[] = [
         { kind: "set", column: name, value: "x" },
       ],
       returning: [price],
+    },
+  ],
+  [
+    "an update by a key of two columns",
+    {
+      kind: "update",
+      table,
+      key: [id, name],
+      keyValue: [7n, "seven"],
+      guard: compare(price, ">=", "5"),
+      set: [{ kind: "set", column: flag, value: true }],
+      returning: [price],
+    },
+  ],
+  ...[[id], [id, name]].map((key): readonly [string, Statement] => [
+    `an update of many rows by a key of ${key.length === 1 ? "one column" : "two columns"}`,
+    {
+      kind: "updateMany",
+      table,
+      key,
+      columns: [price],
+      rows: [
+        { keyValue: [7n, "seven"].slice(0, key.length), values: ["1"] },
+        { keyValue: [8n, "eight"].slice(0, key.length), values: ["2"] },
+      ],
+      guard: compare(price, ">", "0"),
+      set: [{ kind: "set", column: flag, value: true }],
+      returning: [],
+    },
+  ]),
+  [
+    "a delete by three keys of two columns",
+    {
+      kind: "delete",
+      table,
+      key: [id, name],
+      where: keyIn(
+        [id, name],
+        [
+          [7n, "seven"],
+          [8n, "eight"],
+          [9n, "nine"],
+        ],
+      ),
+      returning: [],
     },
   ],
   [
