@@ -293,3 +293,28 @@ describe("a text in a key", () => {
     }
   });
 });
+
+describe("a number in a key", () => {
+  test("is the database's where it makes one, beside what the body must give", async () => {
+    const body = { day: "2026-01-01", note: "first" };
+    const made = await service.post("logs/create", { ...body, log_id: null });
+    if (service.engine() === "sqlite") {
+      check(made, { status: 400, error: "Validation failed", errors: ["log_id"] });
+      return;
+    }
+    check(made, { status: 201, data: body });
+    const { log_id } = record(made);
+    expect(log_id).toEqual(expect.any(Number));
+    const next = await service.post("logs/create", body);
+    expect(record(next)["log_id"]).toBe(Number(log_id) + 1);
+    check(await service.post("logs/update", { log_id, day: body.day, note: "changed" }), {
+      status: 200,
+      data: { log_id, note: "changed" },
+    });
+    check(await service.post("logs/create", { note: "x" }), {
+      status: 400,
+      error: "Validation failed",
+      errors: { day: ["is required"] },
+    });
+  });
+});
