@@ -2,7 +2,7 @@
 import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
-import { errorTable } from "./error-table.ts";
+import { errorTable } from "../../core/calls/error-table.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {

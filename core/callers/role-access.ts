@@ -34,9 +34,14 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
   const known = knownRoles(entities);
   const byTable = endpointsByTable(entities);
 
+  const countingRoles = (caller: Caller): string[] =>
+    rolesOf(caller)
+      .filter((role) => known.has(role))
+      .toSorted();
+
   function rightsOf(caller: Caller, { entity, action }: Asked): Rights {
-    const roles = rolesOf(caller).filter((role) => known.has(role));
-    const key = JSON.stringify([entity.name, action, ...roles.toSorted()]);
+    const roles = countingRoles(caller);
+    const key = JSON.stringify([entity.name, action, ...roles]);
     const found = kept.get(key);
     if (found) return found;
     const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
@@ -50,6 +55,7 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     mayUse: (caller, asked) => rightsOf(caller, asked).mayUse,
     mayReachAllJobs: (caller, asked) => rightsOf(caller, asked).mayReachAllJobs,
     fieldsOf: (caller, asked) => rightsOf(caller, asked).fields,
+    rightsKeyOf: (caller) => JSON.stringify(countingRoles(caller)),
     scopeOf(caller, asked): Scope {
       const { rows, others } = rightsOf(caller, asked);
       if (rows === null && others.size === 0) return wholeScope;
