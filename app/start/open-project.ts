@@ -17,6 +17,7 @@ import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
+import { traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type {
@@ -155,6 +156,8 @@ export function appOver(
   { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
 ): Hono {
   return createApp({
+    traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
+    digest,
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,
