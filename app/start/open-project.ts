@@ -1,6 +1,6 @@
 /**
  * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
- * all projects behind one app. `wire.ts` opens the parts once per process, `cloudflare.ts` once per request.
+ * all projects behind one app. `serve-project.ts` opens the parts once per configuration, `cloudflare.ts` once per request.
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
@@ -20,6 +20,7 @@ import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type {
   Background,
   Catalog,
@@ -43,6 +44,7 @@ export interface ProjectParts {
    */
   readonly database: string | null;
   readonly cache: Cache;
+  readonly observeCache?: CacheObserver | undefined;
   readonly lockStore: LockStore;
   readonly outbound: Outbound;
   readonly background: Background;
@@ -55,10 +57,11 @@ export interface ProjectParts {
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  const { observeCache: observe } = parts;
   return {
     name: config.name,
     db,
-    cache: cache.forProject({ database, ...config.cache }),
+    cache: cache.forProject({ database, ...config.cache, observe }),
     locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
     outbound,
     background,
@@ -148,13 +151,13 @@ export interface AppParts {
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   readonly log: Log;
+  /** Absent: nobody watches. */
+  readonly observe?: ObserveRequest | undefined;
 }
 
 /** The app that answers for these projects. */
-export function appOver(
-  projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
-): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log } = parts;
   return createApp({
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
@@ -178,6 +181,7 @@ export function appOver(
     ),
     pingRedis,
     log,
+    observe: parts.observe,
   });
 }
 
