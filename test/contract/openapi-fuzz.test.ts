@@ -21,7 +21,7 @@ const requests = inject("fuzzRequests") ?? 500;
 
 test(
   `${requests} requests made from the document get answers that it describes`,
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     const fixture = await openFixture(everyAction);
     const document = openDocument((await fixture.request("/openapi.json")).body);
