@@ -27,7 +27,7 @@ export async function printOpenApi(
   const { project, out, "env-file": envFiles = [] } = optionsOf(args);
   loadEnvFiles(
     envFiles.map((file) => `--env-file=${file}`),
-    env,
+    { env, flags: [] },
   );
   const projects = await compiledProjects(env);
   const document = await documentOf(projects, {
@@ -61,7 +61,8 @@ export async function compiledProjects(
     env,
     importComponent: importFrom(configDir),
   });
-  const problems = [...(faults.length > 0 ? [formatFaults(faults)] : []), ...unreachable];
+  const sentences = unreachable.map(({ sentence }) => sentence);
+  const problems = [...(faults.length > 0 ? [formatFaults(faults)] : []), ...sentences];
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return projects.map((one) => ({ ...one, viewOf: wholeView }));
 }
