@@ -11,7 +11,12 @@ import type { Caller } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { respond, secureHeaders } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
-import { type KeptDocument, keptDocument, numberOfRoutes } from "./kept-documents.ts";
+import {
+  createDocumentFinder,
+  type FindDocument,
+  type KeptDocument,
+  numberOfRoutes,
+} from "./kept-documents.ts";
 import { createAdmission, type RouteDeps } from "./routes.ts";
 
 export interface DocumentDeps extends RouteDeps {
@@ -24,6 +29,7 @@ export interface DocumentDeps extends RouteDeps {
 /** The document of one project. */
 export function showProjectDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
+  const find = createDocumentFinder();
   return async (c, exchange) => {
     const project = findProject(deps.projects, c.req.param("project") ?? "");
     const visited = await visit(c, exchange, project);
@@ -32,6 +38,7 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
     return showDocument(c, exchange, {
       key: keyOf([visited]) && `project ${keyOf([visited])}`,
       digest: deps.digest,
+      find,
       build: async () => {
         const { describeProject } = await import("../../core/openapi/describe.ts");
         return describeProject(describedOf(visited, deps));
@@ -43,12 +50,14 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
 /** The document of all projects, and of what stands beside them. */
 export function showWholeDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
+  const find = createDocumentFinder();
   return async (c, exchange) => {
     const visits: Visit[] = [];
     for (const project of deps.projects.values()) visits.push(await visit(c, exchange, project));
     return showDocument(c, exchange, {
       key: keyOf(visits),
       digest: deps.digest,
+      find,
       build: async () => {
         const { describeProjects } = await import("../../core/openapi/describe.ts");
         return describeProjects(visits.map((one) => describedOf(one, deps)));
@@ -107,19 +116,20 @@ interface Shown {
   /** Null: it is not kept. */
   readonly key: string | null;
   readonly digest: DocumentDeps["digest"];
+  readonly find: FindDocument;
   build(): Promise<OpenApiDocument>;
 }
 
 async function showDocument(
   c: Context,
   exchange: Exchange,
-  { key, digest, build }: Shown,
+  { key, digest, find, build }: Shown,
 ): Promise<Response> {
   const make = async (): Promise<KeptDocument> => {
     const text = JSON.stringify(await build());
     return { text, etag: `"${digest(text).slice(0, 32)}"` };
   };
-  const { text, etag } = await (key === null ? make() : keptDocument(key, make));
+  const { text, etag } = await (key === null ? make() : find(key, make));
   const headers = {
     ETag: etag,
     // It may be kept, and is asked for again each time.
