@@ -8,10 +8,11 @@ import { cors } from "hono/cors";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps {}
+export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, MetricsDeps {}
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
@@ -31,6 +32,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
+  app.get("/metrics", inExchange(deps, showMetrics(deps)));
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }
