@@ -24,6 +24,10 @@ import type { Clock, NewId } from "./values/clock.ts";
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
 export interface BoundAction {
   readonly action: Action;
+  /** With all of its fields; null for an action whose body names the endpoint. */
+  readonly entity: Entity | null;
+  /** The entity with the fields that the caller may see in this action; null when the caller may not use it. */
+  viewFor(caller: Caller): Entity | null;
   /**
    * The handler for the fields that the caller may see. Throws `forbidden` (`unauthorized` for a caller without
    * credentials) when the caller may not use the action, or may see none of the fields that it needs.
@@ -53,6 +57,8 @@ export interface Routes {
   readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>;
   /** By the action's name: actions whose body names the endpoint. */
   readonly projectWide: ReadonlyMap<string, BoundAction>;
+  /** Equal for callers that may use the same actions with the same fields. */
+  rightsKeyOf(caller: Caller): string;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -76,9 +82,15 @@ export function bindProject(entities: ReadonlyMap<string, Entity>, access: Acces
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
     const handler = projectWideHandler(action, endpoints);
-    projectWide.set(action.name, { action, handlerFor: () => handler, showsErrorsInline: false });
+    projectWide.set(action.name, {
+      action,
+      entity: null,
+      viewFor: () => null,
+      handlerFor: () => handler,
+      showsErrorsInline: false,
+    });
   }
-  return { endpoints, projectWide };
+  return { endpoints, projectWide, rightsKeyOf: (caller) => access.rightsKeyOf(caller) };
 }
 
 interface Binding {
@@ -97,7 +109,12 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
   const handlers = new Map<string, Handler | null>([["", whole]]);
   return {
     action,
+    entity,
     showsErrorsInline: action.showsErrorsInline(entity),
+    viewFor(caller) {
+      const asked = { entity, action: action.name };
+      return access.mayUse(caller, asked) ? views.viewFor(access.fieldsOf(caller, asked)) : null;
+    },
     handlerFor(caller) {
       const asked = { entity, action: action.name };
       if (!access.mayUse(caller, asked)) throw refusalFor(caller);

@@ -118,7 +118,7 @@ interface Arrived {
  * Finds out who sends a request, and counts it; without known credentials it counts for the address. Rejects with `tooManyRequests`, or as
  * `authenticate` does: who may not come in must not learn more by being fast.
  */
-function createAdmission({ rateLimiters, trustProxy }: RouteDeps) {
+export function createAdmission({ rateLimiters, trustProxy }: RouteDeps) {
   return async ({ c, exchange, project, endpoint, action }: Arrived): Promise<Caller> => {
     const limiter = isOwnCall(c) ? undefined : rateLimiters.get(project.name);
     if (!limiter) return project.callers.authenticate(c.req.raw.headers);

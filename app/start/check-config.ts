@@ -2,6 +2,8 @@
 import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
+import type { DescribedProject } from "../../core/openapi/describe.ts";
+import { traitsOf } from "../../core/openapi/traits.ts";
 import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { openStores } from "../stores/open-stores.ts";
@@ -28,6 +30,8 @@ export interface CheckedConfig {
   readonly drift: readonly Drift[];
   /** How many would be served. */
   readonly endpoints: number;
+  /** Those of the files, with their routes where there is no fault. */
+  readonly projects: readonly Pick<DescribedProject, "name" | "traits" | "routes">[];
 }
 
 export async function checkConfig({
@@ -74,6 +78,11 @@ export async function checkConfig({
     unreachable: looks.flatMap(({ trouble }, at) =>
       trouble ? [{ file: configs[at]!.document.file, sentence: trouble.sentence }] : [],
     ),
+    projects: opened.map(({ config, project: { name, routes } }) => ({
+      name,
+      routes,
+      traits: traitsOf(config),
+    })),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }

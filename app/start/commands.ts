@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `key`, `hooks`. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `key`, `hooks` and others. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,10 +16,11 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
+  openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
   hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
 
---env-file reads variables from a file, for serve, worker, check and hooks. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check, openapi and hooks. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -28,6 +29,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   check: withEnvFile(check, ["json"]),
   sync: withEnvFile(sync, ["dry-run"]),
   init,
+  openapi: showDocument,
   key: makeKey,
   hooks: async (args) => {
     const { runHooks } = await import("./hooks-command.ts");
@@ -133,6 +135,11 @@ async function init(args: readonly string[]): Promise<void> {
     out: (text) => void stdout.write(text),
     ...(stderr.isTTY && { progress }),
   });
+}
+
+async function showDocument(args: readonly string[]): Promise<void> {
+  const { printOpenApi } = await import("./print-openapi.ts");
+  process.stdout.write(await printOpenApi(args, process.env));
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

@@ -18,6 +18,7 @@ import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
+import { traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
@@ -168,6 +169,8 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
       onRefused: onRateLimited && ((limit) => onRateLimited(project, limit)),
     });
   return createApp({
+    traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
+    digest,
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,

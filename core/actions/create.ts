@@ -22,7 +22,11 @@ export const create = defineAction<InsertingPlan>({
     return insert && read && { write: insert, read };
   },
   input: (plan, { entity }) => createSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 201, schema: writeAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 201,
+    schema: writeAnswerSchema(plan, entity, "added"),
+    hasEtag: true,
+  }),
 
   begin(call, plan): Write {
     const { entity } = call;
