@@ -49,6 +49,8 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "X-Lock-Token",
       "Authorization",
       "X-Api-Key",
+      "traceparent",
+      "tracestate",
     ],
     exposeHeaders: [
       "ETag",
@@ -59,6 +61,7 @@ function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): Middlewar
       "Content-Range",
       "RateLimit",
       "RateLimit-Policy",
+      "Server-Timing",
     ],
     maxAge: 600,
   });

@@ -29,7 +29,7 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const settings = parseEnv(env);
-  const observation = await openObservation({});
+  const observation = await openObservation({ settings: { logLevel: "silent" }, log });
   const raise = async () => undefined;
   // Without projects nothing is opened.
   const nothing = { projects: [], settings, files, env, log, cache, raise, observation };

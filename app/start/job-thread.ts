@@ -41,10 +41,17 @@ port.on("message", (message: ToThread) => {
 });
 
 async function open() {
-  const observation = await openObservation({});
   const log = createLog(logLevel);
-  const opened = await openJobWorld({ files, env, log, importComponent, observation, raise });
-  return { ...opened, observation, runJob: observation.runJobInThread(createRunner(opened.world)) };
+  const watching = await openObservation({ settings: { logLevel }, log });
+  const options = { files, env, log, importComponent, observation: watching, raise };
+  const { world, observation, close: closeWorld } = await openJobWorld(options);
+  return {
+    runJob: observation.runJobInThread(createRunner(world)),
+    async close() {
+      await closeWorld();
+      await watching.close(performance.now() + limits.farewellMs);
+    },
+  };
 }
 
 async function start(job: Job, id: string): Promise<void> {
@@ -79,7 +86,6 @@ function raise(names: readonly string[]): Promise<void> {
 async function close(): Promise<void> {
   const opened = await opening.catch(() => null);
   await opened?.close();
-  await opened?.observation.close(performance.now() + limits.farewellMs);
   process.exit(0);
 }
 

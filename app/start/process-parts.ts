@@ -52,7 +52,7 @@ export async function openProcessParts({
   watchers,
   ...more
 }: ProcessOptions): Promise<ProcessParts> {
-  const observation = await openObservation({ watchers });
+  const observation = await openObservation({ settings, log, watchers });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {

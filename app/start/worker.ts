@@ -45,7 +45,7 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const observation = await openObservation({});
+  const observation = await openObservation({ settings, log });
   const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));

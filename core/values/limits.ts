@@ -253,6 +253,8 @@ export const limits = {
   /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
   unreadBodyMs: 2_000,
   unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** Characters of a statement's text that the log shows. */
+  loggedSqlLengthMax: 4_000,
   /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
   farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */

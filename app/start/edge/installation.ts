@@ -15,6 +15,8 @@ import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
 import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
+import { type Observation } from "../../observe/observation.ts";
+import { observeEdge } from "../open-observation.ts";
 import { databaseOptions, lookAt } from "../open-project.ts";
 import { readProjects } from "../read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
@@ -31,6 +33,8 @@ export interface Installation {
   readonly settings: Settings;
   readonly configs: readonly ProjectConfig[];
   readonly log: Log;
+  /** Those who watch all requests. */
+  readonly observation: Observation;
   /** The signing keys of the project's token issuer that earlier requests fetched. */
   keysOf(config: ProjectConfig): KnownKeys;
   /** Whether the counters in Redis are in reach. */
@@ -63,6 +67,7 @@ export function readInstallation({
     ...projects.flatMap((config) => edgeFaults(config, { settings, pooled })),
   ];
   if (found.length > 0) return refusalOf(found);
+  const observation = observeEdge(settings, projects, log);
   const openers = new Map<string, () => Db>();
   const routes = new Map<string, Routes>();
   const keys = new Map<string, KnownKeys>();
@@ -71,6 +76,7 @@ export function readInstallation({
     settings,
     configs: projects.map(withoutCache),
     log,
+    observation,
     pooled,
     countersReach: createReach({ log, ...countersReach }),
     keysOf({ name }) {
@@ -83,7 +89,9 @@ export function readInstallation({
       const known = openers.get(name);
       if (known) return known();
       const connectionsMax = Math.min(database.pool, limits.requestConnectionsMax);
-      const options = { ...databaseOptions(config), connectionsMax };
+      const observer = observation.db(name);
+      const observed = observer && { observer };
+      const options = { ...databaseOptions(config), connectionsMax, ...observed };
       const open = await openPerRequest(database.url, options).catch((error: Error) => {
         throw new Refusal(`${name}: ${error.message}`, { cause: error });
       });
@@ -93,7 +101,8 @@ export function readInstallation({
     async routesOf(config, { catalog }) {
       const known = routes.get(config.name);
       if (known) return known;
-      const look = await lookAt(config, { catalog, importComponent });
+      const handlers = observation.components(importComponent);
+      const look = await lookAt(config, { catalog, importComponent: handlers });
       if ("faults" in look) throw refusalOf(look.faults);
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };
