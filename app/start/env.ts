@@ -3,6 +3,8 @@
  * names.
  */
 import { z } from "zod";
+import type { TraceSettings } from "../observe/trace-settings.ts";
+import { traceSecrets, traceSettingsOf, traceVariables } from "./trace-variables.ts";
 import { limits } from "../../core/values/limits.ts";
 import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
 
@@ -92,6 +94,7 @@ const variables = z.object({
       "must consist of ASCII letters, digits and punctuation, without spaces",
     )
     .optional(),
+  ...traceVariables,
 });
 
 export interface Settings {
@@ -120,6 +123,8 @@ export interface Settings {
   readonly queueName: string;
   /** Token for the jobs board. Null: there is no board. */
   readonly jobsBoardToken: string | null;
+  /** Where traces are sent. Null: nowhere. */
+  readonly traces: TraceSettings | null;
 }
 
 /** Not shown in messages: an address may hold a password. */
@@ -128,6 +133,7 @@ const secrets: ReadonlySet<string> = new Set([
   "JOBS_DATABASE_URL",
   "JOBS_BOARD_TOKEN",
   "METRICS_TOKEN",
+  ...traceSecrets,
 ]);
 
 /** `s3://key:secret@bucket` is refused, and must not be shown either. */
@@ -170,6 +176,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     storage: storageOf(parsed.data),
     queueName: JOBS_QUEUE,
     jobsBoardToken: JOBS_BOARD_TOKEN ?? null,
+    traces: traceSettingsOf(parsed.data),
   };
 }
 

@@ -42,7 +42,7 @@ port.on("message", (message: ToThread) => {
 
 async function open() {
   const log = createLog(logLevel);
-  const watching = await openObservation({ settings: { logLevel }, log });
+  const watching = await openObservation({ settings: parseEnv(env), log, isThread: true });
   const options = { files, env, log, importComponent, observation: watching, raise };
   const { world, observation, close: closeWorld } = await openJobWorld(options);
   return {

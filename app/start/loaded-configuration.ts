@@ -10,7 +10,7 @@ import { mountJobsBoard } from "../http/jobs-board.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Settings } from "./env.ts";
-import { observeProjects } from "./open-observation.ts";
+import { observeProjects } from "./observe-projects.ts";
 import { appOver } from "./open-project.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import { compileLater, compileOnce, openProject, sha256 } from "./serve-project.ts";

@@ -24,7 +24,7 @@ import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
 import { readText } from "./config-files.ts";
 import { createObservation, type Observation } from "../observe/observation.ts";
 import { parseEnv } from "./env.ts";
-import { observeProjects } from "./open-observation.ts";
+import { observeProjects } from "./observe-projects.ts";
 import { accessFor, databaseOptions } from "./open-project.ts";
 import { openStores } from "../stores/open-stores.ts";
 

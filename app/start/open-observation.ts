@@ -1,61 +1,30 @@
-/**
- * Which watchers a process has: some by its environment, others by the project.json of each project. What needs a
- * package of its own is loaded only where it is switched on.
- */
-import type { ProjectConfig } from "../../core/config/read-config.ts";
+/** Which watchers a process has, by its environment. What needs packages is loaded only where it is switched on. */
 import type { Log } from "../../core/plans/ports.ts";
 import { createObservation, type Observation } from "../observe/observation.ts";
-import { watchTimes } from "../observe/server-timing.ts";
-import { watchSlowStatements, watchStatements } from "../observe/statement-log.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import type { Settings } from "./env.ts";
+import { logWatchers } from "./observe-projects.ts";
 
 export interface OpenObservationOptions {
-  readonly settings: Pick<Settings, "logLevel">;
+  readonly settings: Pick<Settings, "logLevel" | "traces">;
   readonly log: Log;
+  /** True: in the thread of jobs, whose process reports the jobs themselves. */
+  readonly isThread?: boolean;
   /** Further watchers; absent: none. */
   readonly watchers?: readonly Watcher[] | undefined;
 }
 
-/** What watches the whole process. Rejects with an Error that says what is wrong with the settings. */
+/** To be closed with the process. */
 export async function openObservation({
-  settings: { logLevel },
+  settings: { logLevel, traces },
   log,
+  isThread = false,
   watchers = [],
 }: OpenObservationOptions): Promise<Observation> {
-  return createObservation([...watchers, ...verbose(logLevel, log)]);
-}
-
-/** What watches a service on a runtime where nothing outlives a request: all but what sends its data elsewhere. */
-export function observeEdge(
-  { logLevel }: Pick<Settings, "logLevel">,
-  configs: readonly ProjectConfig[],
-  log: Log,
-): Observation {
-  return observeProjects(createObservation(verbose(logLevel, log)), configs, log);
-}
-
-const verbose = (logLevel: string, log: Log): Watcher[] =>
-  logLevel === "debug" || logLevel === "trace" ? [watchStatements(log)] : [];
-
-/** The same, with what `observe` of each project asks for. */
-export function observeProjects(
-  observation: Observation,
-  configs: readonly ProjectConfig[],
-  log: Log,
-): Observation {
-  const origins = new Map(
-    configs.flatMap(({ name, observe, cors }) =>
-      observe.serverTiming ? [[name, cors.origins] as const] : [],
-    ),
-  );
-  const slowMs = new Map(
-    configs.flatMap(({ name, observe: { slowStatementMs } }) =>
-      slowStatementMs === undefined ? [] : [[name, slowStatementMs] as const],
-    ),
-  );
-  return observation.beside([
-    ...(origins.size > 0 ? [watchTimes(origins)] : []),
-    ...(slowMs.size > 0 ? [watchSlowStatements(slowMs, log)] : []),
-  ]);
+  const found = [...watchers, ...logWatchers(logLevel, log)];
+  if (traces !== null) {
+    const { watchTraces } = await import("../observe/traces.ts");
+    found.push(watchTraces(traces, { log, isThread }));
+  }
+  return createObservation(found);
 }

@@ -46,6 +46,7 @@ const createObserve =
       if (isOver) return;
       isOver = true;
       observer.statement({
+        system: engine.system,
         text,
         startedMs,
         durationMs: (pausedMs ?? performance.now()) - startedMs - idleMs,

@@ -132,6 +132,8 @@ export interface Savepoint {
 export interface Engine {
   /** For the log. */
   readonly name: string;
+  /** OpenTelemetry's name for the kind of database. */
+  readonly system: string;
   readonly dialect: Dialect;
   /** True: writes go through one connection of their own, in a fair queue (SQLite). */
   readonly singleWriter: boolean;

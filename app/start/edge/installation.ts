@@ -15,8 +15,9 @@ import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
 import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
-import { type Observation } from "../../observe/observation.ts";
-import { observeEdge } from "../open-observation.ts";
+import { forwardTrace } from "../../observe/forwarded-trace.ts";
+import { createObservation, type Observation } from "../../observe/observation.ts";
+import { logWatchers, observeProjects } from "../observe-projects.ts";
 import { databaseOptions, lookAt } from "../open-project.ts";
 import { readProjects } from "../read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
@@ -67,7 +68,11 @@ export function readInstallation({
     ...projects.flatMap((config) => edgeFaults(config, { settings, pooled })),
   ];
   if (found.length > 0) return refusalOf(found);
-  const observation = observeEdge(settings, projects, log);
+  const watching = createObservation([
+    ...logWatchers(settings.logLevel, log),
+    ...(settings.traces ? [forwardTrace] : []),
+  ]);
+  const observation = observeProjects(watching, projects, log);
   const openers = new Map<string, () => Db>();
   const routes = new Map<string, Routes>();
   const keys = new Map<string, KnownKeys>();

@@ -23,6 +23,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   const target = readUrl(url, options);
   return {
     name: "mysql",
+    system: "mysql",
     ...standardTexts,
     dialect: createDialect(options.decimals),
     singleWriter: false,

@@ -41,6 +41,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
 
   return {
     name: "postgres",
+    system: "postgresql",
     ...standardTexts,
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
     singleWriter: false,

@@ -57,6 +57,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
 
   const engine: Engine = {
     name: "sqlite",
+    system: "sqlite",
     ...standardTexts,
     dialect: createDialect(decimals, forms),
     singleWriter: !isMemory,
