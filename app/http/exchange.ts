@@ -27,6 +27,10 @@ export interface Exchange {
   readonly log: Log;
   /** Of the answer, whatever it will be. */
   answerHeaders: Readonly<Record<string, string>>;
+  /** The log that all requests share. */
+  readonly base: Log;
+  /** Why the request failed for no fault of its own; null: it did not. */
+  reason: string | null;
   /** What the request is about, once it is known. */
   place: RouteNames;
 }
@@ -57,7 +61,8 @@ export function inExchange({ now, newId, log, checkHost, observe }: ExchangeDeps
       : await answer(c, exchange);
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
     const { method, path } = c.req;
-    exchange.log.info({ method, path, status: response.status, durationMs }, "request");
+    const reason = exchange.reason !== null && { reason: exchange.reason };
+    exchange.log.info({ method, path, status: response.status, durationMs, ...reason }, "request");
     return response;
   };
 }
@@ -74,7 +79,14 @@ export function openExchange(
   sentId: string | undefined,
 ): Exchange {
   const requestId = idFrom(sentId) ?? newId();
-  return { requestId, log: new RequestLog(log, requestId), answerHeaders: {}, place: nowhere };
+  return {
+    requestId,
+    log: new RequestLog(log, requestId),
+    base: log,
+    reason: null,
+    answerHeaders: {},
+    place: nowhere,
+  };
 }
 
 /** The caller's id is used only if it is short and plain, so that it cannot forge log lines. */

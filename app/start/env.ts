@@ -32,6 +32,7 @@ const variables = z.object({
   HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  LOG_FORMAT: z.enum(["json", "pretty"], { error: 'must be "json" or "pretty"' }).optional(),
   BODY_LIMIT: byteSize.default(1_048_576),
   ALLOWED_HOSTS: z
     .string()
@@ -97,11 +98,15 @@ const variables = z.object({
   ...traceVariables,
 });
 
+export type LogFormat = "json" | "pretty";
+
 export interface Settings {
   readonly port: number;
   readonly host: string;
   readonly configDir: string;
   readonly logLevel: string;
+  /** `pretty`: lines for people. Null: as standard output is a terminal or not. */
+  readonly logFormat: LogFormat | null;
   readonly bodyLimitBytes: number;
   /** Further host names that the service answers to, in lower case. */
   readonly allowedHosts: readonly string[];
@@ -166,6 +171,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     host: HOST,
     configDir: CONFIG_DIR,
     logLevel: LOG_LEVEL,
+    logFormat: parsed.data.LOG_FORMAT ?? null,
     bodyLimitBytes: BODY_LIMIT,
     allowedHosts: parsed.data.ALLOWED_HOSTS,
     trustProxy: parsed.data.TRUST_PROXY,

@@ -4,7 +4,8 @@ import { importFrom } from "./config-files.ts";
 import { parseEnv } from "./env.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
-import { createLog } from "./log.ts";
+import { openLog } from "./log.ts";
+import { errorFields } from "../../core/values/error-fields.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -22,7 +23,7 @@ import type {
 lowerPriority();
 disablePretenuring();
 const port = parentPort!;
-const { files, env, logLevel } = workerData as ThreadStart;
+const { files, env, logLevel, logFormat } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);
 const ends = new Map<string, AbortController>();
 const raises = new Map<number, (ok: boolean) => void>();
@@ -41,8 +42,9 @@ port.on("message", (message: ToThread) => {
 });
 
 async function open() {
-  const log = createLog(logLevel);
-  const watching = await openObservation({ settings: parseEnv(env), log, isThread: true });
+  const settings = parseEnv(env);
+  const log = await openLog({ logLevel, logFormat });
+  const watching = await openObservation({ settings, log, isThread: true });
   const options = { files, env, log, importComponent, observation: watching, raise };
   const { world, observation, close: closeWorld } = await openJobWorld(options);
   return {
@@ -90,9 +92,7 @@ async function close(): Promise<void> {
 }
 
 function threadErrorOf(error: unknown): ThreadError {
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (!(error instanceof AppError)) return { kind: null, message: "", detail };
+  if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
   const { kind, message, cause } = error;
-  const below = cause instanceof Error ? `\n${cause.stack ?? cause.message}` : "";
-  return { kind, message, detail: detail + below };
+  return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
 }

@@ -253,6 +253,9 @@ export const limits = {
   /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
   unreadBodyMs: 2_000,
   unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** Log: a failure that requests share is logged again after so long without it; and how many of them are known. */
+  failureRepeatedMs: 60_000,
+  failuresKnownMax: 100,
   /** Traces: spans that wait to be sent; further ones are dropped. */
   tracedSpansMax: 4_096,
   /** Traces: how long a span waits before it is sent, and how long sending a batch may take, unless OTEL_* variables say so. */

@@ -164,6 +164,11 @@ export interface Engine {
   readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
+  /**
+   * The message of a server's error, for the log. A message that may contain values of a request is replaced by its number. Null: it is no error of
+   * the server.
+   */
+  loggedMessage(error: unknown): string | null;
   /** What an error of `connect` means to the operator. */
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
