@@ -16,6 +16,10 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   return destination ? pino(options, destination) : pino(options);
 }
 
+/** Somebody's own logger, which shows errors as ours does. */
+export const withSafeErrors = (log: Logger): Logger =>
+  log.child({}, { serializers: { err: errorFields } });
+
 /** `pretty`: lines for people, which is the default on a terminal. */
 export const logFormatOf = ({ logFormat }: Pick<Settings, "logFormat">): LogFormat =>
   logFormat ?? (process.stdout.isTTY ? "pretty" : "json");

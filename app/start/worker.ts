@@ -1,6 +1,6 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
-import { logFormatOf, openLog } from "./log.ts";
+import { logFormatOf, openLog, withSafeErrors } from "./log.ts";
 import { parseEnv } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
@@ -38,7 +38,7 @@ export async function startWorker({
   const logFormat = logFormatOf(settings);
   const { projects, faults } = readProjects({ files, env }, databaseFaults);
   if (faults.length > 0) throw new Error(formatFaults(faults));
-  const log = givenLog ?? (await openLog(settings));
+  const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
   const server = await openBullmqServer(settings, { use: "worker", log });
   if (server === null)
     throw new Error(
