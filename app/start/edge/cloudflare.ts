@@ -68,7 +68,7 @@ function serve(installation: Installation, request: Request) {
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
       const { request: observe } = observation;
-      const app = appOver(projects, { ...parts, digest, log, observe });
+      const app = appOver(projects, { ...parts, digest, metricsText: null, log, observe });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);

@@ -43,6 +43,7 @@ export function openRequestJobs({
     add: async (job) => (await openOnce()).add(job),
     find: async (id) => (await openOnce()).find(id),
     cancel: async (id) => (await openOnce()).cancel(id),
+    counts: async () => (await openOnce()).counts(),
     close: async () => undefined,
   };
 
