@@ -67,8 +67,9 @@ async function serveProjects(): Promise<void> {
   const importComponent = importFrom(configDir);
   const service = await openService({ files, env: process.env, importComponent });
   const { url, stop } = await listen(service);
-  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
+  // Before anybody reads that it listens, and may stop it.
   stopOnSignal(stop);
+  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
   storeCompiled();
 }
@@ -85,8 +86,8 @@ async function runJobs(): Promise<void> {
       ),
     );
   const { stop } = await startWorker({ files, env: process.env, onStuck });
-  process.stdout.write("Rowgate takes jobs\n");
   stopOnSignal(stop);
+  process.stdout.write("Rowgate takes jobs\n");
   storeCompiled();
 }
 

@@ -101,7 +101,7 @@ const writeView = <Plan extends InsertPlan>(
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
   // Whether a record has a key would tell the key.
-  namesRecords: plan.namesRecords && (plan.key === null || !hidden.has(plan.key.name)),
+  namesRecords: plan.namesRecords && !plan.key.some(({ name }) => hidden.has(name)),
 });
 
 /** Hidden names count in the details as well. Details show the key of their header, so there is no document without it. */
@@ -140,8 +140,14 @@ function aggregateView(
   { tables: limited }: FieldRights,
 ): AggregatePlan {
   const joins = [...plan.joins].map(([name, join]): [string, DeclaredJoin] => {
-    const hidden = limited.get(join.identity)?.hidden;
-    return [name, hidden ? { ...join, fields: without(join.fields, hidden) } : join];
+    const rights = limited.get(join.identity);
+    if (!rights) return [name, join];
+    // Of a table that the caller may not read, the names of columns would be known from this alone.
+    const isReadable = rights.endpoints.size > 0;
+    return [
+      name,
+      { ...join, fields: isReadable ? without(join.fields, rights.hidden) : new Map() },
+    ];
   });
   const tables = plan.tables.flatMap((table) => {
     const identity = table.source.kind === "table" ? table.source.identity : undefined;
@@ -163,7 +169,8 @@ function gridView(plan: GridPlan, seen: Seen): GridPlan {
     builderColumns: seen.list(plan.builderColumns),
     listColumns: seen.list(plan.listColumns),
     nestedNames: new Map([...plan.nestedNames].filter(([name]) => columns.has(name))),
-    rowId: seen.one(plan.rowId),
+    // A part of the key does not name a row.
+    rowId: plan.rowId.every((column) => seen.one(column) !== null) ? plan.rowId : [],
   };
 }
 
