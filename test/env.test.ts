@@ -8,6 +8,7 @@ describe("the environment", () => {
       host: "127.0.0.1",
       configDir: "configs",
       logLevel: "info",
+      logFormat: null,
       bodyLimitBytes: 1_048_576,
       allowedHosts: [],
       trustProxy: 0,
@@ -19,6 +20,7 @@ describe("the environment", () => {
       queueName: "rowgate",
       jobsBoardToken: null,
       maxConnections: 10_000,
+      traces: null,
     });
   });
 
@@ -31,6 +33,8 @@ describe("the environment", () => {
     ["HOST", "", { host: "127.0.0.1" }],
     ["CONFIG_DIR", "/srv/configs", { configDir: "/srv/configs" }],
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],
+    ["LOG_FORMAT", "json", { logFormat: "json" }],
+    ["LOG_FORMAT", "pretty", { logFormat: "pretty" }],
     ["BODY_LIMIT", "4096", { bodyLimitBytes: 4096 }],
     ["BODY_LIMIT", "2MB", { bodyLimitBytes: 2_000_000 }],
     ["BODY_LIMIT", "1.5 MiB", { bodyLimitBytes: 1_572_864 }],
@@ -53,6 +57,60 @@ describe("the environment", () => {
     expect(parseEnv({ [name]: value })).toMatchObject(expected);
   });
 
+  const traces = {
+    exporter: "otlp",
+    url: "http://localhost:4318/v1/traces",
+    protocol: "http/protobuf",
+    headers: {},
+    timeoutMs: 10_000,
+    compression: "none",
+    delayMs: 5_000,
+    resource: { "service.name": "rowgate" },
+    sampler: "parentbased_always_on",
+    samplerRatio: 1,
+  };
+  const on = { OTEL_TRACES_EXPORTER: "otlp" };
+  test.each([
+    [on, traces],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318/x/" },
+      { ...traces, url: "http://c:4318/x/v1/traces" },
+    ],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://c/in" }, { ...traces, url: "https://c/in" }],
+    [{ OTEL_TRACES_EXPORTER: "console" }, { ...traces, exporter: "console" }],
+    [{ OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318" }, null],
+    [{ ...on, OTEL_SDK_DISABLED: "TRUE" }, null],
+    [
+      { ...on, OTEL_RESOURCE_ATTRIBUTES: "service.name=a,team=b%2Cc" },
+      { ...traces, resource: { "service.name": "a", team: "b,c" } },
+    ],
+    [
+      { ...on, OTEL_SERVICE_NAME: "shop", OTEL_RESOURCE_ATTRIBUTES: "service.name=a" },
+      { ...traces, resource: { "service.name": "shop" } },
+    ],
+    [
+      { ...on, OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" },
+      { ...traces, sampler: "traceidratio", samplerRatio: 0.25 },
+    ],
+    [
+      {
+        ...on,
+        OTEL_EXPORTER_OTLP_HEADERS: "a=1,b=x%20y",
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: "b=2",
+      },
+      { ...traces, headers: { a: "1", b: "2" } },
+    ],
+  ])("switches traces on and off: %j", (env, expected) => {
+    expect(parseEnv(env).traces).toEqual(expected);
+  });
+
+  test("shows no header of a collector", () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: "authorization: secret%" };
+    expect(() => parseEnv(env)).toThrow(
+      "OTEL_EXPORTER_OTLP_HEADERS=…: must be pairs such as name=value,other=value",
+    );
+  });
+
   test.each([
     ["PORT", "http"],
     ["PORT", "70000"],
@@ -60,6 +118,12 @@ describe("the environment", () => {
     ["PORT", "-1"],
     ["PORT", "80.5"],
     ["LOG_LEVEL", "loud"],
+    ["LOG_FORMAT", "xml"],
+    ["OTEL_TRACES_EXPORTER", "zipkin"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"],
+    ["OTEL_TRACES_SAMPLER", "some"],
+    ["OTEL_TRACES_SAMPLER_ARG", "2"],
     ["STORAGE_URL", "http://bucket"],
     ["STORAGE_URL", "s3://bucket?regoin=eu-central-1"],
     ["STORAGE_URL", "file:"],

@@ -3,11 +3,16 @@ import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
+import { logFailure } from "./failure-log.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
   readonly requestId: string;
   readonly log: Log;
+  /** Where the lines of `log` go to. */
+  readonly base: Log;
+  /** Why the request failed for no fault of its own. */
+  reason: string | null;
   readonly answerHeaders: Readonly<Record<string, string>>;
 }
 
@@ -73,7 +78,8 @@ export function failureResponse(
   const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
   const { status, error: name } = errorTable[known.kind];
   if (status >= 500) {
-    asked.log.error({ err: known.cause ?? known, status }, known.message || "Unexpected error");
+    asked.reason = known.message;
+    logFailure(asked, known, status);
   }
   const message = known.kind === "internal" ? "The request could not be processed" : known.message;
   const errors = known.errors ? { errors: known.errors } : {};

@@ -67,6 +67,8 @@ function allowOrigins(
       "X-Lock-Token",
       "Authorization",
       "X-Api-Key",
+      "traceparent",
+      "tracestate",
     ],
     exposeHeaders: [
       "ETag",
@@ -77,6 +79,7 @@ function allowOrigins(
       "Content-Range",
       "RateLimit",
       "RateLimit-Policy",
+      "Server-Timing",
     ],
     maxAge: 600,
   });

@@ -33,3 +33,7 @@ export const withinTask = <T>(task: Task, work: () => T): T => storage.run(task,
 
 /** Undefined for work of the service itself, such as compiling the configuration. */
 export const currentTask = (): Task | undefined => storage.getStore();
+
+/** The fields of log lines that name the task. */
+export const taskFields = (task: Task | undefined): object =>
+  task === undefined ? {} : task.kind === "request" ? { requestId: task.id } : { job: task.id };

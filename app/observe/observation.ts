@@ -30,6 +30,8 @@ export interface Observation {
   runJobInThread(runJob: RunJob): RunJob;
   /** Handlers are reported. */
   components(importComponent: ImportComponent): ImportComponent;
+  /** The same with further watchers, which are not closed with it. */
+  beside(watchers: readonly Watcher[]): Observation;
   /** What is still to be sent is sent until `untilMs` (clock of `performance.now()`). Never rejects. */
   close(untilMs: number): Promise<void>;
 }
@@ -38,7 +40,7 @@ export function createObservation(watchers: readonly Watcher[]): Observation {
   if (watchers.length === 0) return unobserved;
   const watchersOf = (project: string): readonly Watcher[] =>
     watchers.filter(({ projects }) => projects === undefined || projects.has(project));
-  return {
+  const observation: Observation = {
     request: watchers.every(({ isTaskless }) => isTaskless) ? undefined : observeRequest(watchers),
     db: (project) => dbObserver(watchersOf(project), project),
     cache: (project) => cacheObserver(watchersOf(project), project),
@@ -61,11 +63,14 @@ export function createObservation(watchers: readonly Watcher[]): Observation {
     }),
     runJob: (runJob) => observedRunJob(runJob, watchers),
     runJobInThread: threadRunJob,
+    beside: (others) =>
+      others.length === 0 ? observation : createObservation([...watchers, ...others]),
     components: (importComponent) => observedComponents(importComponent, watchersOf),
     async close(untilMs) {
       await Promise.allSettled(watchers.map((watcher) => watcher.close?.(untilMs)));
     },
   };
+  return observation;
 }
 
 const same = <Part>(part: Part): Part => part;
@@ -80,6 +85,7 @@ const unobserved: Observation = {
   runJob: same,
   runJobInThread: same,
   components: same,
+  beside: (watchers) => createObservation(watchers),
   close: async () => undefined,
 };
 

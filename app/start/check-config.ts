@@ -6,12 +6,12 @@ import type { DescribedProject } from "../../core/openapi/describe.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
 import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
+import { createObservation } from "../observe/observation.ts";
 import { openStores } from "../stores/open-stores.ts";
 import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
 import { openHooks } from "./open-hooks.ts";
 import { openJobs } from "./open-jobs.ts";
-import { openObservation } from "./open-observation.ts";
 import { readProjects } from "./read-projects.ts";
 import { compileOnce, openProject, sha256 } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
@@ -44,7 +44,7 @@ export async function checkConfig({
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const settings = parseEnv(env);
-  const observation = await openObservation({});
+  const observation = createObservation([]);
   const raise = async () => undefined;
   // Without projects nothing is opened.
   const nothing = { projects: [], settings, files, env, log, cache, raise, observation };

@@ -3,6 +3,8 @@
  * names.
  */
 import { z } from "zod";
+import type { TraceSettings } from "../observe/trace-settings.ts";
+import { traceSecrets, traceSettingsOf, traceVariables } from "./trace-variables.ts";
 import { limits } from "../../core/values/limits.ts";
 import { parseStorageUrl, type Storage } from "../../core/jobs/storage-url.ts";
 
@@ -31,6 +33,7 @@ const variables = z.object({
   HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  LOG_FORMAT: z.enum(["json", "pretty"], { error: 'must be "json" or "pretty"' }).optional(),
   BODY_LIMIT: byteSize.default(1_048_576),
   ALLOWED_HOSTS: z
     .string()
@@ -94,13 +97,18 @@ const variables = z.object({
       "must consist of ASCII letters, digits and punctuation, without spaces",
     )
     .optional(),
+  ...traceVariables,
 });
+
+export type LogFormat = "json" | "pretty";
 
 export interface Settings {
   readonly port: number;
   readonly host: string;
   readonly configDir: string;
   readonly logLevel: string;
+  /** `pretty`: lines for people. Null: as standard output is a terminal or not. */
+  readonly logFormat: LogFormat | null;
   readonly bodyLimitBytes: number;
   /** Further host names that the service answers to, in lower case. */
   readonly allowedHosts: readonly string[];
@@ -124,6 +132,8 @@ export interface Settings {
   readonly queueName: string;
   /** Token for the jobs board. Null: there is no board. */
   readonly jobsBoardToken: string | null;
+  /** Where traces are sent. Null: nowhere. */
+  readonly traces: TraceSettings | null;
 }
 
 /** Not shown in messages: an address may hold a password. */
@@ -132,6 +142,7 @@ const secrets: ReadonlySet<string> = new Set([
   "JOBS_DATABASE_URL",
   "JOBS_BOARD_TOKEN",
   "METRICS_TOKEN",
+  ...traceSecrets,
 ]);
 
 /** `s3://key:secret@bucket` is refused, and must not be shown either. */
@@ -164,6 +175,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     host: HOST,
     configDir: CONFIG_DIR,
     logLevel: LOG_LEVEL,
+    logFormat: parsed.data.LOG_FORMAT ?? null,
     bodyLimitBytes: BODY_LIMIT,
     allowedHosts: parsed.data.ALLOWED_HOSTS,
     trustProxy: parsed.data.TRUST_PROXY,
@@ -175,6 +187,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     storage: storageOf(parsed.data),
     queueName: JOBS_QUEUE,
     jobsBoardToken: JOBS_BOARD_TOKEN ?? null,
+    traces: traceSettingsOf(parsed.data),
   };
 }
 

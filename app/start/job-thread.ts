@@ -4,7 +4,8 @@ import { importFrom } from "./config-files.ts";
 import { parseEnv } from "./env.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
-import { createLog } from "./log.ts";
+import { openLog } from "./log.ts";
+import { errorFields } from "../../core/values/error-fields.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -22,7 +23,7 @@ import type {
 lowerPriority();
 disablePretenuring();
 const port = parentPort!;
-const { files, env, logLevel } = workerData as ThreadStart;
+const { files, env, logLevel, logFormat } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);
 const ends = new Map<string, AbortController>();
 const raises = new Map<number, (ok: boolean) => void>();
@@ -41,10 +42,18 @@ port.on("message", (message: ToThread) => {
 });
 
 async function open() {
-  const observation = await openObservation({});
-  const log = createLog(logLevel);
-  const opened = await openJobWorld({ files, env, log, importComponent, observation, raise });
-  return { ...opened, observation, runJob: observation.runJobInThread(createRunner(opened.world)) };
+  const settings = parseEnv(env);
+  const log = await openLog({ logLevel, logFormat });
+  const watching = await openObservation({ settings, log, isThread: true });
+  const options = { files, env, log, importComponent, observation: watching, raise };
+  const { world, observation, close: closeWorld } = await openJobWorld(options);
+  return {
+    runJob: observation.runJobInThread(createRunner(world)),
+    async close() {
+      await closeWorld();
+      await watching.close(performance.now() + limits.farewellMs);
+    },
+  };
 }
 
 async function start(job: Job, id: string): Promise<void> {
@@ -79,14 +88,11 @@ function raise(names: readonly string[]): Promise<void> {
 async function close(): Promise<void> {
   const opened = await opening.catch(() => null);
   await opened?.close();
-  await opened?.observation.close(performance.now() + limits.farewellMs);
   process.exit(0);
 }
 
 function threadErrorOf(error: unknown): ThreadError {
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (!(error instanceof AppError)) return { kind: null, message: "", detail };
+  if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
   const { kind, message, cause } = error;
-  const below = cause instanceof Error ? `\n${cause.stack ?? cause.message}` : "";
-  return { kind, message, detail: detail + below };
+  return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
 }

@@ -11,6 +11,7 @@ import { mountJobsBoard } from "../http/jobs-board.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Settings } from "./env.ts";
+import { observeProjects } from "./observe-projects.ts";
 import { appOver } from "./open-project.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import { compileLater, compileOnce, openProject, sha256 } from "./serve-project.ts";
@@ -47,7 +48,8 @@ export async function loadConfiguration(
   { configs, faults, importComponent, callers, own, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): Promise<LoadedConfiguration> {
-  const { settings, stores, cache, counters, jobs, hooks, observation, log } = parts;
+  const { settings, stores, cache, counters, jobs, hooks, log } = parts;
+  const observation = observeProjects(parts.observation, configs, log);
   const shared = { cache, locks: stores.locks, jobs, hooks, observation, own, callers, log };
   const opened = await Promise.all(
     configs.map((config) => openProject(config, { ...shared, importComponent })),

@@ -22,8 +22,9 @@ import { databaseOf, openDb } from "../../db/open.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
 import { readText } from "./config-files.ts";
-import type { Observation } from "../observe/observation.ts";
+import { createObservation, type Observation } from "../observe/observation.ts";
 import { parseEnv } from "./env.ts";
+import { observeProjects } from "./observe-projects.ts";
 import { accessFor, databaseOptions } from "./open-project.ts";
 import { openStores } from "../stores/open-stores.ts";
 
@@ -42,21 +43,31 @@ export interface JobWorldOptions {
   raise(names: readonly string[]): Promise<void>;
 }
 
-/** The next job retries a database that was unreachable. `close` ends all connections. */
+/** Everything that the runs of jobs need. */
+export interface OpenedJobWorld {
+  readonly world: JobWorld;
+  /** That of the process, with what the projects ask for. */
+  readonly observation: Observation;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** The next job retries a database that was unreachable. */
 export async function openJobWorld({
   files,
   env,
   log,
   importComponent,
   access,
-  observation,
+  observation: given = createObservation([]),
   raise,
-}: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
+}: JobWorldOptions): Promise<OpenedJobWorld> {
   const { redisUrl, storage } = parseEnv(env);
   const { projects: configs } = readConfig(files, env);
   const stores = await openStores(redisUrl);
   const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
   const cache = createCache({ store, digest: (text) => hash("sha256", text), log });
+  const observation = observeProjects(given, configs, log);
   const parts = { cache, importComponent, access, observation };
   const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
   const kept = await openFiles(storage);
@@ -73,7 +84,7 @@ export async function openJobWorld({
     stores.close();
     await kept.close();
   };
-  return { world, close };
+  return { world, observation, close };
 }
 
 /** Jobs cache no lists, so they only need to raise versions. */
@@ -86,7 +97,7 @@ interface ProjectParts {
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
   readonly access: Access | undefined;
-  readonly observation: Observation | undefined;
+  readonly observation: Observation;
 }
 
 async function openProject(
@@ -94,8 +105,8 @@ async function openProject(
   { cache, importComponent: importFile, access, observation }: ProjectParts,
 ): Promise<JobProject> {
   const { url, pool } = config.database;
-  const observer = observation?.db(config.name);
-  const importComponent = importFile && (observation?.components(importFile) ?? importFile);
+  const observer = observation.db(config.name);
+  const importComponent = importFile && observation.components(importFile);
   const db = await openDb(url, {
     ...databaseOptions(config, readText),
     ...(observer && { observer }),

@@ -18,7 +18,7 @@ import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
 import type { Observation } from "../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
-import type { Logger } from "./log.ts";
+import { type Logger, logFormatOf } from "./log.ts";
 
 /** What the queue of jobs is opened from. */
 export interface OpenJobsOptions {
@@ -115,6 +115,7 @@ async function openQueue(
   files: Files,
 ): Promise<OpenedQueue> {
   const { queueName, logLevel } = settings;
+  const logFormat = logFormatOf(settings);
   projects.filter(hasJobs).forEach(refuseMemory);
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const server = await openBullmqServer(settings, { use: "service", log });
@@ -126,7 +127,7 @@ async function openQueue(
   }
   if (settings.jobsBoardToken !== null)
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
-  const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
+  const thread = openJobThread({ files: configFiles, env, log, logLevel, logFormat, raise });
   const runJob = observation.runJob(thread.runJob);
   const queue = await openLocalQueue({ files, runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });

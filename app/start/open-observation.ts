@@ -1,15 +1,30 @@
-/** Which watchers a process has, by its settings. Each is loaded only where it is switched on. */
+/** Which watchers a process has, by its environment. What needs packages is loaded only where it is switched on. */
+import type { Log } from "../../core/plans/ports.ts";
 import { createObservation, type Observation } from "../observe/observation.ts";
 import type { Watcher } from "../observe/watcher.ts";
+import type { Settings } from "./env.ts";
+import { logWatchers } from "./observe-projects.ts";
 
 export interface OpenObservationOptions {
+  readonly settings: Pick<Settings, "logLevel" | "traces">;
+  readonly log: Log;
+  /** True: in the thread of jobs, whose process reports the jobs themselves. */
+  readonly isThread?: boolean;
   /** Further watchers; absent: none. */
   readonly watchers?: readonly Watcher[] | undefined;
 }
 
-/** Rejects with an Error that says what is wrong with the settings. */
+/** To be closed with the process. */
 export async function openObservation({
+  settings: { logLevel, traces },
+  log,
+  isThread = false,
   watchers = [],
 }: OpenObservationOptions): Promise<Observation> {
-  return createObservation(watchers);
+  const found = [...watchers, ...logWatchers(logLevel, log)];
+  if (traces !== null) {
+    const { watchTraces } = await import("../observe/traces.ts");
+    found.push(watchTraces(traces, { log, isThread }));
+  }
+  return createObservation(found);
 }

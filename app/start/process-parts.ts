@@ -61,9 +61,8 @@ export async function openProcessParts({
   ...more
 }: ProcessOptions): Promise<ProcessParts> {
   const metrics = createServiceMetrics();
-  const observation = await openObservation({
-    watchers: [serviceWatcher(metrics), ...(watchers ?? [])],
-  });
+  const all = [serviceWatcher(metrics), ...(watchers ?? [])];
+  const observation = await openObservation({ settings, log, watchers: all });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {

@@ -17,6 +17,7 @@ import { ConfigError } from "./config-error.ts";
 import type { Hooks } from "./open-hooks.ts";
 import type { Jobs } from "./open-jobs.ts";
 import { assembleProject, databaseOptions, lookAt } from "./open-project.ts";
+import { projectLog } from "./project-log.ts";
 import { type Telling, toLog } from "./telling.ts";
 
 /** A project with what its routes are compiled from. */
@@ -59,7 +60,10 @@ export async function openProject(
   const { url } = database;
   const importComponent = more.importComponent && observation.components(more.importComponent);
   const observer = observation.db(name);
-  const options = { ...databaseOptions(config, readText), ...more, ...(observer && { observer }) };
+  const { isOnlyLookedAt = false } = more;
+  const log = projectLog(more.log, name);
+  const watched = { log, isOnlyLookedAt, ...(observer && { observer }) };
+  const options = { ...databaseOptions(config, readText), ...watched };
   const db = await openDb(url, options).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });

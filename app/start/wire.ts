@@ -16,7 +16,7 @@ import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import type { Timeouts } from "./listening.ts";
 import { loadConfiguration, type LoadedConfiguration } from "./loaded-configuration.ts";
-import { createLog, type Logger } from "./log.ts";
+import { type Logger, openLog, withSafeErrors } from "./log.ts";
 import { openProcessParts } from "./process-parts.ts";
 import { readProjects } from "./read-projects.ts";
 
@@ -70,7 +70,7 @@ export async function openService({
   watchers,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
-  const log = givenLog ?? createLog(settings.logLevel);
+  const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   // A configuration with faults is not served, so no job of an earlier process continues either.
   const served = faults.length > 0 ? [] : configs;

@@ -1,6 +1,6 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
-import { createLog } from "./log.ts";
+import { logFormatOf, openLog, withSafeErrors } from "./log.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
@@ -38,21 +38,22 @@ export async function startWorker({
 }: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
   const settings = parseEnv(env);
   const { storage, queueName, logLevel } = settings;
+  const logFormat = logFormatOf(settings);
   const { projects, faults } = readProjects({ files, env }, databaseFaults);
   if (faults.length > 0) throw new Error(formatFaults(faults));
-  const log = givenLog ?? createLog(logLevel);
+  const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
   const server = await openBullmqServer(settings, { use: "worker", log });
   if (server === null)
     throw new Error(
       "A worker needs REDIS_URL or JOBS_DATABASE_URL; without them the service runs its jobs itself",
     );
   const kept = await openFiles(storage, log);
-  const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
+  const raise = async () => undefined;
+  const thread = openJobThread({ files, env, log, logLevel, logFormat, raise });
   const metrics = createWorkerMetrics();
   const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
-  const observation = await openObservation({
-    watchers: metricsServer === null ? [] : [workerWatcher(metrics)],
-  });
+  const watchers = metricsServer === null ? [] : [workerWatcher(metrics)];
+  const observation = await openObservation({ settings, log, watchers });
   const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));

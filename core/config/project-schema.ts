@@ -259,6 +259,18 @@ const rateLimit = z
 /** `rateLimit` of a project.json. */
 export type RateLimitSettings = z.output<typeof rateLimit>;
 
+const observe = z.strictObject({
+  serverTiming: z
+    .boolean()
+    .default(false)
+    .describe("Answers say how long database and cache took, in the header Server-Timing."),
+  slowStatementMs: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Statements that take this long or longer are logged. Absent: none."),
+});
+
 const listLimits = z.strictObject({
   maxOffset: z
     .int()
@@ -288,6 +300,7 @@ export const projectSchema = z
     rateLimit: rateLimit
       .optional()
       .describe("How many requests a caller may send. Absent or empty = any number."),
+    observe: observe.prefault({}).describe("What is told of requests and statements."),
     limits: listLimits.prefault({}).describe("How far lists go."),
   })
   .refine(

@@ -7,6 +7,8 @@
 
 /** One statement that a database ran. */
 export interface StatementReport {
+  /** The kind of database, by the name that OpenTelemetry has for it. */
+  readonly system: string;
   /** The SQL text with placeholders. It contains no values of requests. */
   readonly text: string;
   readonly startedMs: number;
@@ -90,6 +92,8 @@ export interface RouteNames {
 /** A request that has arrived. */
 export interface ArrivedRequest {
   readonly request: Request;
+  /** The path of a page that is no action of a project; null: there is none at this path, or it is an action. */
+  readonly route: string | null;
   readonly exchange: {
     readonly requestId: string;
     /** Complete once the request was answered. */

@@ -77,6 +77,8 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number;
   /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
+  /** True: the log has it already, as of a database that went away, and needs no line for each request. */
+  isReported?: boolean;
 }
 
 /** A failure with a message for the client. `cause` is only logged. */
@@ -87,6 +89,7 @@ export class AppError extends Error {
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isReported: boolean;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -95,6 +98,7 @@ export class AppError extends Error {
     this.data = options.data;
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isReported = options.isReported ?? false;
   }
 }
 

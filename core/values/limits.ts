@@ -266,6 +266,19 @@ export const limits = {
   /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
   unreadBodyMs: 2_000,
   unreadBodyBytesMax: 64 * 1024 ** 2,
+  /** Log: a failure that requests share is logged again after so long without it; and how many of them are known. */
+  failureRepeatedMs: 60_000,
+  failuresKnownMax: 100,
+  /** Traces: spans that wait to be sent; further ones are dropped. */
+  tracedSpansMax: 4_096,
+  /** Traces: how long a span waits before it is sent, and how long sending a batch may take, unless OTEL_* variables say so. */
+  traceDelayMs: 5_000,
+  traceExportMs: 10_000,
+  /** Traces: added to the time for a batch, in which its end is awaited. */
+  traceGraceMs: 1_000,
+  traceExportsAtOnceMax: 30,
+  /** Characters of a statement's text that the log shows. */
+  loggedSqlLengthMax: 4_000,
   /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
   farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */

@@ -35,7 +35,7 @@ export const createOnConnection =
       );
     } catch (error) {
       if (error instanceof AppError) throw error;
-      throw engine.failure(error).kind === "connection" ? outOfReach(error) : error;
+      throw engine.failure(error).kind === "connection" ? outOfReach(error, pool) : error;
     } finally {
       pool.release(connection);
     }

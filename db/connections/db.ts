@@ -8,6 +8,7 @@ import type { Db, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Engine } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";
+import { createReachLog } from "./reach-log.ts";
 import { createRetry } from "./conflict.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createExecutor, type Executor } from "./executor.ts";
@@ -48,7 +49,8 @@ export function createDb(
 ): Db {
   const engine = observer ? observedEngine(opened, observer) : opened;
   const deadlines = createDeadlines();
-  const pools = createPools(engine, { connectionsMax, deadlines, observer });
+  const reachLog = log && createReachLog(log, (error) => engine.connectFault(error));
+  const pools = createPools(engine, { connectionsMax, deadlines, observer, reachLog });
   const executor = createExecutor({
     engine,
     deadlines,
@@ -92,7 +94,7 @@ async function probe(pool: Pool, { step }: Executor, text: string): Promise<void
   try {
     await step(connection, connection.run(text, [], true), deadlineAtMs);
   } catch (error) {
-    throw error instanceof AppError ? error : outOfReach(error);
+    throw error instanceof AppError ? error : outOfReach(error, pool);
   } finally {
     pool.release(connection);
   }

@@ -10,6 +10,7 @@ import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts
 import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
+import { loggable } from "./database-error.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Written } from "./execute.ts";
 
@@ -144,7 +145,8 @@ export function createExecutor({
       statement === null || failure.parameter === undefined
         ? null
         : columnOfParameter(engine.dialect, statement, failure.parameter);
-    const known = toAppError(failure, { statement, cause: error, parameter, triggerMessages });
+    const cause = loggable(engine, error);
+    const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
 

@@ -24,6 +24,9 @@ const innerOf = (connection: Connection): Connection =>
 
 /** A statement that has begun. */
 interface Begun {
+  /** Until `resume`, its caller is busy with its rows, which is not its own time. */
+  pause(): void;
+  resume(): void;
   ended(rows: number): void;
   failed(error: unknown): void;
 }
@@ -37,18 +40,26 @@ const createObserve =
     const text = isOwn ? sent : withoutLiterals(sent, engine.dialect);
     const startedMs = performance.now();
     let isOver = false;
+    let idleMs = 0;
+    let pausedMs: number | null = null;
     const report = (rows: number, failure: string | null): void => {
       if (isOver) return;
       isOver = true;
       observer.statement({
+        system: engine.system,
         text,
         startedMs,
-        durationMs: performance.now() - startedMs,
+        durationMs: (pausedMs ?? performance.now()) - startedMs - idleMs,
         rows,
         failure,
       });
     };
     return {
+      pause: () => void (pausedMs = performance.now()),
+      resume() {
+        idleMs += performance.now() - (pausedMs ?? performance.now());
+        pausedMs = null;
+      },
       ended: (rows) => report(rows, null),
       failed: (error) => report(0, engine.failure(error).kind),
     };
@@ -96,7 +107,9 @@ class ObservedConnection implements Connection {
     try {
       for await (const batch of this.inner.stream(text, params, batchRows, isInTransaction)) {
         rows += batch.length;
+        begun.pause();
         yield batch;
+        begun.resume();
       }
     } catch (error) {
       begun.failed(error);

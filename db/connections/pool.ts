@@ -7,6 +7,7 @@ import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createDeadlines, type Deadlines } from "./deadlines.ts";
 import type { Connection } from "../engines/engine.ts";
+import type { ReachLog } from "./reach-log.ts";
 
 /** Unused connections are closed after this time. */
 const idleMaxMs = 60_000;
@@ -21,6 +22,8 @@ export interface PoolOptions {
   readonly deadlines?: Deadlines;
   /** Learns how long callers waited. */
   readonly observer?: DbObserver | undefined;
+  /** Logs whether connections can be opened; absent: nobody does. */
+  readonly reachLog?: ReachLog | undefined;
 }
 
 interface Waiter {
@@ -39,6 +42,7 @@ export class Pool {
   private readonly acquireTimeoutMs: number;
   private readonly deadlines: Deadlines;
   private readonly observer: DbObserver | undefined;
+  private readonly reachLog: ReachLog | undefined;
   /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
   private readonly busy = new Set<Connection>();
@@ -55,6 +59,7 @@ export class Pool {
       acquireTimeoutMs = limits.acquireTimeoutMs,
       deadlines = createDeadlines(),
       observer,
+      reachLog,
     }: PoolOptions = {},
   ) {
     this.connect = connect;
@@ -62,6 +67,12 @@ export class Pool {
     this.acquireTimeoutMs = acquireTimeoutMs;
     this.deadlines = deadlines;
     this.observer = observer;
+    this.reachLog = reachLog;
+  }
+
+  /** Whether the log says itself that the database is away. */
+  get isReported(): boolean {
+    return this.reachLog !== undefined;
   }
 
   /** An idle connection, without waiting; null when there is none. */
@@ -194,13 +205,15 @@ export class Pool {
         "The database did not answer in time",
       );
       this.opening--;
+      this.reachLog?.opened();
       if (this.closed) void connection.close();
       else this.hand(connection);
     } catch (error) {
       this.opening--;
       // All waiting callers would get the same error, so they get it now instead of at their deadline.
-      if (this.busy.size === 0) this.refuseAll(error as Error);
-      else this.openLater();
+      if (this.busy.size > 0) return this.openLater();
+      this.reachLog?.failed(error);
+      this.refuseAll(error as Error);
     }
   }
 

@@ -1,10 +1,11 @@
 /** The pools of one database: for reading, for writing where the engine has a single writer, and for streams. */
 import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts";
-import { AppError, unavailable } from "../../core/values/errors.ts";
+import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Pool } from "./pool.ts";
+import type { ReachLog } from "./reach-log.ts";
 
 export interface Pools {
   readonly readers: Pool;
@@ -19,16 +20,17 @@ export interface PoolsOptions {
   readonly connectionsMax: number;
   readonly deadlines: Deadlines;
   readonly observer: DbObserver | undefined;
+  readonly reachLog: ReachLog | undefined;
 }
 
 /** Opens no connection yet. `connectionsMax`: of each pool, where the engine has no limit of its own. */
 export function createPools(
   engine: Engine,
-  { connectionsMax, deadlines, observer }: PoolsOptions,
+  { connectionsMax, deadlines, observer, reachLog }: PoolsOptions,
 ): Pools {
   const isLimited = engine.connectionsMax !== undefined;
   const size = Math.min(connectionsMax, engine.connectionsMax ?? connectionsMax);
-  const common = { deadlines, observer };
+  const common = { deadlines, observer, reachLog };
   const readers = new Pool(() => engine.connect("read"), size, {
     ...common,
     // With only one connection, a busy one is normal, so waiting ends only at the request's deadline.
@@ -66,9 +68,13 @@ export async function acquire(pool: Pool, deadlineAtMs: number): Promise<Connect
   try {
     return await pool.acquire(deadlineAtMs);
   } catch (error) {
-    throw error instanceof AppError ? error : outOfReach(error);
+    throw error instanceof AppError ? error : outOfReach(error, pool);
   }
 }
 
-export const outOfReach = (cause: unknown): AppError =>
-  unavailable("The database is not reachable; try again later", cause);
+/** `pool`: whose connection was asked for. */
+export const outOfReach = (cause: unknown, { isReported }: Pick<Pool, "isReported">): AppError =>
+  new AppError("unavailable", "The database is not reachable; try again later", {
+    cause,
+    isReported,
+  });

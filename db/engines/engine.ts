@@ -133,6 +133,8 @@ export interface Savepoint {
 export interface Engine {
   /** For the log. */
   readonly name: string;
+  /** OpenTelemetry's name for the kind of database. */
+  readonly system: string;
   readonly dialect: Dialect;
   /** True: writes go through one connection of their own, in a fair queue (SQLite). */
   readonly singleWriter: boolean;
@@ -163,6 +165,11 @@ export interface Engine {
   readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
+  /**
+   * The message of a server's error, for the log. A message that may contain values of a request is replaced by its number. Null: it is no error of
+   * the server.
+   */
+  loggedMessage(error: unknown): string | null;
   /** What an error of `connect` means to the operator. */
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */

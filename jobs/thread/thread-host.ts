@@ -3,6 +3,7 @@
  * connections of its own; it begins with the first job and ends when there was none for a while.
  */
 import type { Worker } from "node:worker_threads";
+import { errorOfFields } from "../../core/values/error-fields.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -120,7 +121,7 @@ const isResolved = (work: Promise<void>): Promise<boolean> =>
 
 const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);
 
-function errorOf({ kind, message, detail }: ThreadError): Error {
-  const cause = new Error(detail);
-  return kind === null ? cause : new AppError(kind, message, { cause });
+function errorOf({ kind, message, cause: fields }: ThreadError): Error {
+  const cause = fields === null ? undefined : errorOfFields(fields);
+  return kind === null && cause ? cause : new AppError(kind ?? "internal", message, { cause });
 }

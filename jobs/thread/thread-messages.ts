@@ -1,4 +1,5 @@
 /** What a process and its thread of jobs say to each other; all of it survives being copied. */
+import type { ErrorFields } from "../../core/values/error-fields.ts";
 import type { ErrorKind } from "../../core/values/errors.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job } from "../../core/plans/ports.ts";
@@ -9,6 +10,7 @@ export interface ThreadStart {
   readonly files: ReadonlyMap<string, string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logLevel: string;
+  readonly logFormat: "json" | "pretty";
 }
 
 /** A message to the thread. */
@@ -37,6 +39,6 @@ export type FromThread =
 export interface ThreadError {
   readonly kind: ErrorKind | null;
   readonly message: string;
-  /** For the log. */
-  readonly detail: string;
+  /** For the log; null: the message says all. */
+  readonly cause: ErrorFields | null;
 }

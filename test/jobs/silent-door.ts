@@ -8,6 +8,10 @@ export interface SilentDoor {
   silence(): void;
   /** What was held back is passed on. */
   goOn(): void;
+  /** Ends all connections; further ones are refused. */
+  shut(): Promise<void>;
+  /** After `shut`, on the same port. */
+  reopen(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,6 +32,14 @@ export async function startSilentDoor(serverUrl: string): Promise<SilentDoor> {
     pass(client, behind);
     pass(behind, client);
   });
+  async function shut(): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = new URL(serverUrl);
@@ -42,11 +54,11 @@ export async function startSilentDoor(serverUrl: string): Promise<SilentDoor> {
       isSilent = false;
       for (const socket of sockets) socket.resume();
     },
-    async stop() {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
+    shut,
+    async reopen() {
+      server.listen(Number(url.port), "127.0.0.1");
+      await once(server, "listening");
     },
+    stop: shut,
   };
 }

@@ -64,10 +64,11 @@ function serve(installation: Installation, request: Request) {
     try {
       const { projects, counters, pingRedis } = await opening;
       await seeDatabases(projectsFor(asked, projects), installation);
-      const { configs, settings, log } = installation;
+      const { configs, settings, observation, log } = installation;
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const app = appOver(projects, { ...parts, digest, metricsText: null, log });
+      const { request: observe } = observation;
+      const app = appOver(projects, { ...parts, digest, metricsText: null, log, observe });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);

@@ -2,6 +2,7 @@
  * Structured logs where there is no standard output: one JSON line per event on the console, in the form that the
  * service writes on the other runtimes.
  */
+import { errorFields } from "../../../core/values/error-fields.ts";
 import type { Log } from "../../../core/plans/ports.ts";
 
 const levels = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Infinity };
@@ -27,14 +28,5 @@ function lineOf(level: number, fields: object, message: string): string {
 /** JSON.stringify would omit the message of an error. */
 function shownValue(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  if (!(value instanceof Error)) return value;
-  const { name: type, message, stack, cause } = value;
-  const { code } = value as { code?: unknown };
-  return {
-    type,
-    message,
-    stack,
-    ...(code !== undefined && { code: String(code) }),
-    ...(cause !== undefined && { cause: shownValue(cause) }),
-  };
+  return value instanceof Error ? errorFields(value) : value;
 }

@@ -15,6 +15,9 @@ import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
 import { countersReach } from "../../stores/fallback-counters.ts";
 import { parseEnv, type Settings } from "../env.ts";
+import { forwardTrace } from "../../observe/forwarded-trace.ts";
+import { createObservation, type Observation } from "../../observe/observation.ts";
+import { logWatchers, observeProjects } from "../observe-projects.ts";
 import { databaseOptions, lookAt } from "../open-project.ts";
 import { readProjects } from "../read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
@@ -31,6 +34,8 @@ export interface Installation {
   readonly settings: Settings;
   readonly configs: readonly ProjectConfig[];
   readonly log: Log;
+  /** Those who watch all requests. */
+  readonly observation: Observation;
   /** The signing keys of the project's token issuer that earlier requests fetched. */
   keysOf(config: ProjectConfig): KnownKeys;
   /** Whether the counters in Redis are in reach. */
@@ -63,6 +68,11 @@ export function readInstallation({
     ...projects.flatMap((config) => edgeFaults(config, { settings, pooled })),
   ];
   if (found.length > 0) return refusalOf(found);
+  const watching = createObservation([
+    ...logWatchers(settings.logLevel, log),
+    ...(settings.traces ? [forwardTrace] : []),
+  ]);
+  const observation = observeProjects(watching, projects, log);
   const openers = new Map<string, () => Db>();
   const routes = new Map<string, Routes>();
   const keys = new Map<string, KnownKeys>();
@@ -71,6 +81,7 @@ export function readInstallation({
     settings,
     configs: projects.map(withoutCache),
     log,
+    observation,
     pooled,
     countersReach: createReach({ log, ...countersReach }),
     keysOf({ name }) {
@@ -83,7 +94,9 @@ export function readInstallation({
       const known = openers.get(name);
       if (known) return known();
       const connectionsMax = Math.min(database.pool, limits.requestConnectionsMax);
-      const options = { ...databaseOptions(config), connectionsMax };
+      const observer = observation.db(name);
+      const observed = observer && { observer };
+      const options = { ...databaseOptions(config), connectionsMax, ...observed };
       const open = await openPerRequest(database.url, options).catch((error: Error) => {
         throw new Refusal(`${name}: ${error.message}`, { cause: error });
       });
@@ -93,7 +106,8 @@ export function readInstallation({
     async routesOf(config, { catalog }) {
       const known = routes.get(config.name);
       if (known) return known;
-      const look = await lookAt(config, { catalog, importComponent });
+      const handlers = observation.components(importComponent);
+      const look = await lookAt(config, { catalog, importComponent: handlers });
       if ("faults" in look) throw refusalOf(look.faults);
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };

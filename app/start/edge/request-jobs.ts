@@ -16,13 +16,18 @@ export interface RequestJobs {
 }
 
 /** Opens no connection before the first call. */
-export function openRequestJobs({ configs, settings, log }: Installation): RequestJobs {
+export function openRequestJobs({
+  configs,
+  settings,
+  observation,
+  log,
+}: Installation): RequestJobs {
   const { redisUrl, queueName, storage } = settings;
   const files = storage.kind === "bucket" ? createBucketFiles(storage) : noFiles;
   const workbooks: Workbooks = createInlineWorkbooks(files);
   let opening: Promise<Queue> | null = null;
 
-  const queue = (): Promise<Queue> => (opening ??= open());
+  const openOnce = (): Promise<Queue> => (opening ??= open());
 
   /** BullMQ is large, so it is loaded only when there are jobs. */
   async function open(): Promise<Queue> {
@@ -35,17 +40,18 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
   }
 
   const lazy: Queue = {
-    add: async (job) => (await queue()).add(job),
-    find: async (id) => (await queue()).find(id),
-    cancel: async (id) => (await queue()).cancel(id),
-    counts: async () => (await queue()).counts(),
+    add: async (job) => (await openOnce()).add(job),
+    find: async (id) => (await openOnce()).find(id),
+    cancel: async (id) => (await openOnce()).cancel(id),
+    counts: async () => (await openOnce()).counts(),
     close: async () => undefined,
   };
 
   return {
     forProject({ name, jobs: { fileTtlSeconds } }) {
       const newId = () => crypto.randomUUID();
-      const deps = { queue: lazy, files, workbooks, newId, nowMs: Date.now };
+      const queue = observation.queue(lazy);
+      const deps = { queue, files, workbooks, newId, nowMs: Date.now };
       return createProjectJobs({ name, fileTtlSeconds }, deps);
     },
     async close() {

@@ -33,14 +33,23 @@ export async function openRequestParts(
   installation: Installation,
   own: EdgeOutboundOptions["own"],
 ): Promise<RequestParts> {
-  const { configs, settings, pooled, keysOf, countersReach: reach, log } = installation;
+  const {
+    configs,
+    settings,
+    pooled,
+    keysOf,
+    countersReach: reach,
+    observation,
+    log,
+  } = installation;
   const stores = openRequestStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest, log });
   const jobs = openRequestJobs(installation);
 
   async function open(config: ProjectConfig) {
     const { url } = config.database;
-    const outbound = createEdgeOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+    const { allowedHosts } = config.hooks;
+    const outbound = observation.outbound(createEdgeOutbound({ allowedHosts, own }));
     const background = createBackground(outbound, log);
     const project = assembleProject(config, {
       db: await installation.openDb(config),
@@ -48,7 +57,7 @@ export async function openRequestParts(
       cache,
       lockStore: stores.locks(config.name),
       outbound,
-      background,
+      background: observation.background(background),
       jobs: jobs.forProject(config),
       callers: openCallers(config.auth, { digest, outbound, log, knownKeys: keysOf(config) }),
       digest,

@@ -13,7 +13,7 @@ import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
-import { failure } from "./failure.ts";
+import { failure, loggedMessage } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
 
 /**
@@ -24,6 +24,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   const target = readUrl(url, options);
   return {
     name: "mysql",
+    system: "mysql",
     ...standardTexts,
     dialect: createDialect(options.decimals),
     singleWriter: false,
@@ -46,6 +47,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at datetime(3) not null, answer longtext, unique (started_at, request_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
+    loggedMessage,
     connectFault: (error) => connectFault(error, placeOf(target)),
     // The pool lends what `connect` made.
     table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),

@@ -3,6 +3,7 @@
  * message, so they are read from its fixed end or beginning, where no client's value can pose as one.
  */
 import type { Failure } from "../engine.ts";
+import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
 /** The fields of mysql2's errors: the server's have `errno` and `sqlMessage`, those of the socket a `code`. */
 interface DriverError {
@@ -30,6 +31,25 @@ export function failure(error: unknown): Failure {
   if (constraint !== null) return { kind, constraint };
   const column = columnOf(message);
   return column === null ? { kind } : { kind, columns: [column] };
+}
+
+/** Numbers of errors whose messages name tables, columns, users and settings, but no values. */
+const withoutValues: ReadonlySet<number> = new Set([
+  1021, 1030, 1037, 1038, 1040, 1041, 1044, 1045, 1048, 1049, 1054, 1093, 1109, 1114, 1142, 1143,
+  1146, 1153, 1203, 1205, 1206, 1213, 1216, 1217, 1226, 1227, 1264, 1267, 1270, 1271, 1290, 1295,
+  1305, 1317, 1356, 1364, 1370, 1390, 1406, 1418, 1436, 1449, 1451, 1452, 1615, 1792, 1836, 1969,
+  3024, 3572, 4031,
+]);
+
+const syntaxError = 1064;
+
+/** See `Engine.loggedMessage`. */
+export function loggedMessage(error: unknown): string | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { errno, sqlMessage } = error as DriverError;
+  if (typeof errno !== "number" || typeof sqlMessage !== "string") return null;
+  if (errno === syntaxError) return withoutQuoted(sqlMessage);
+  return withoutValues.has(errno) ? sqlMessage : hiddenMessage;
 }
 
 /** A SIGNAL of a trigger or procedure; with a number of its own it has SQLSTATE 45000. */

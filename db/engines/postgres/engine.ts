@@ -9,7 +9,7 @@ import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
-import { failure } from "./failure.ts";
+import { failure, loggedMessage } from "./failure.ts";
 import { localSettingsOf } from "./local-settings.ts";
 import type { PostgresConnection } from "./session.ts";
 import { readTarget } from "./url.ts";
@@ -42,6 +42,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
 
   return {
     name: "postgres",
+    system: "postgresql",
     ...standardTexts,
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
     singleWriter: false,
@@ -60,6 +61,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamptz(3) not null, answer text, unique (started_at, request_id))",
     },
     failure,
+    loggedMessage,
     connectFault: (error) => connectFault(error, connector.place),
     table: readTable,
     names: readNames,

@@ -3,6 +3,7 @@
  * speak many languages.
  */
 import type { Failure } from "../engine.ts";
+import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
 /** The fields of a server's error as postgres.js hands them on; its own errors have a `code` alone. */
 interface DriverError {
@@ -39,6 +40,23 @@ export function failure(error: unknown): Failure {
     ...columns,
     ...(fields.constraint_name ? { constraint: fields.constraint_name } : {}),
   };
+}
+
+/**
+ * Classes of errors whose messages name tables, columns, users and settings, but no values: a value can stand in messages
+ * about data, and in those of types and functions of extensions.
+ */
+const withoutValues = /^(?:08|0A|25|26|28|34|3D|3F|40|42|53|54|55|57|58)/;
+const syntaxError = "42601";
+
+/** See `Engine.loggedMessage`. */
+export function loggedMessage(error: unknown): string | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { code, severity, message } = error as DriverError;
+  if (typeof code !== "string" || typeof severity !== "string") return null;
+  if (message === undefined) return hiddenMessage;
+  if (code === syntaxError) return withoutQuoted(message);
+  return withoutValues.test(code) ? message : hiddenMessage;
 }
 
 /** Codes of the socket (`ECONNRESET`), of TLS and its certificates, and of the driver when its session is gone or refused. */

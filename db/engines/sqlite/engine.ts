@@ -13,7 +13,7 @@ import { outputsOf, readNames, readTable } from "./catalog.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
-import { failure } from "./failure.ts";
+import { failure, loggedMessage } from "./failure.ts";
 import { registerFunctions } from "./functions.ts";
 import { describeQuery } from "./query-columns.ts";
 import { createStoredForms, type StoredForms } from "./stored-forms.ts";
@@ -58,6 +58,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
 
   const engine: Engine = {
     name: "sqlite",
+    system: "sqlite",
     ...standardTexts,
     dialect: createDialect(decimals, forms),
     singleWriter: !isMemory,
@@ -73,6 +74,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
         "create table if not exists rowgate_requests (request_id varchar(64) not null primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamp not null, answer text, unique (started_at, request_id))",
     },
     failure,
+    loggedMessage,
     connectFault: (error) => connectFault(error, path),
     table: (connection, schema, name) =>
       readTable({ connection, database: databases.get(connection)!, forms }, schema, name),

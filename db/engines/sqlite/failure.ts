@@ -1,5 +1,6 @@
 /** What an error of better-sqlite3 means: by its code, and by its message where SQLite names columns nowhere else. */
 import type { Failure } from "../engine.ts";
+import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 import { FormulaFault } from "./formulas.ts";
 
 export function failure(error: unknown): Failure {
@@ -16,6 +17,15 @@ export function failure(error: unknown): Failure {
   if (message === "The database connection is not open") return { kind: "connection" };
   if (code === "SQLITE_ERROR" && message === "integer overflow") return { kind: "outOfRange" };
   return { kind: "unknown" };
+}
+
+/** See `Engine.loggedMessage`. Only where a text of a handler, or a trigger, is at fault does SQLite repeat a part of it. */
+export function loggedMessage(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  const { code, message } = error;
+  if (typeof code !== "string" || !code.startsWith("SQLITE_")) return null;
+  if (code === "SQLITE_CONSTRAINT_TRIGGER") return hiddenMessage;
+  return /^(near|unrecognized token:) "/.test(message) ? withoutQuoted(message) : message;
 }
 
 const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([

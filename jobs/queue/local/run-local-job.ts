@@ -85,6 +85,7 @@ export async function recoverLocalJob(job: LocalJob): Promise<void> {
 
 /** The job without its state. */
 function asAdded(job: Job): Job {
-  const { id, kind, project, endpoint, caller, request, createdAtMs, keptSeconds } = job;
-  return { id, kind, project, endpoint, caller, request, createdAtMs, keptSeconds };
+  const { id, kind, project, endpoint, caller, request, createdAtMs, keptSeconds, trace } = job;
+  const rest = { request, createdAtMs, keptSeconds, ...(trace && { trace }) };
+  return { id, kind, project, endpoint, caller, ...rest };
 }

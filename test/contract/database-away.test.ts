@@ -1,0 +1,67 @@
+/** A database server that goes away while the service runs: the log says so once, whatever the requests do. */
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const engine = inject("engine");
+
+// A file is always there.
+describe.skipIf(engine === "sqlite")("a database server that goes away", () => {
+  const lines: { level: number; msg: string; reason?: string; project?: string }[] = [];
+  const log = pino(
+    { level: "info" },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  const notRequests = () => lines.filter(({ msg }) => msg !== "request");
+  let door: SilentDoor;
+  let place: Fixture;
+  beforeAll(async () => {
+    const servers: Partial<Record<string, string>> = inject("serverUrls")!;
+    door = await startSilentDoor(servers[engine]!);
+    place = await openFixture({
+      tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
+      setUp: () => ["insert into goods values ('a', 'A')"],
+      endpoints: { goods: { tableName: "goods", action: { first: true } } },
+      serviceUrl(url) {
+        const through = new URL(url);
+        through.host = new URL(door.url).host;
+        return through.href;
+      },
+      log,
+    });
+  });
+  afterAll(async () => {
+    await place?.close();
+    await door?.stop();
+  });
+
+  const first = () => place.post("goods/first", { where: { key: "id", value: "a" } });
+  const isReady = async () => (await place.request("/health/ready")).status === 200;
+
+  test("is logged once, and once more when it is back", async () => {
+    expect((await first()).status).toBe(200);
+    lines.length = 0;
+    await door.shut();
+    await expect.poll(isReady).toBe(false);
+    for (let tries = 0; tries < 5; tries++) expect((await first()).status).toBe(503);
+    expect(notRequests()).toEqual([
+      expect.objectContaining({
+        level: 50,
+        project: "test",
+        msg: expect.stringMatching(/^The database went away: no server listens at .*; /),
+      }),
+    ]);
+    expect(lines.findLast(({ msg }) => msg === "request")?.reason).toBe(
+      "The database is not reachable; try again later",
+    );
+
+    lines.length = 0;
+    await door.reopen();
+    await expect.poll(isReady).toBe(true);
+    expect((await first()).status).toBe(200);
+    expect(notRequests()).toMatchObject([
+      { level: 30, project: "test", msg: "The database is reachable again" },
+    ]);
+  });
+});
