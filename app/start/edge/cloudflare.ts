@@ -95,12 +95,13 @@ function withLength(response: Response): Response {
   return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
 }
 
-/** The projects that the request needs: one for an action, none for `/health/live`. */
+/** The projects that the request needs: one for an action, none for `/health/live`; all to find out which one a mistyped name meant. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
   if (pathname === "/health/live") return [];
   const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
-  return name === undefined ? projects : projects.filter((project) => project.name === name);
+  const named = projects.filter((project) => project.name === name);
+  return named.length > 0 ? named : projects;
 }
 
 async function seeDatabases(
