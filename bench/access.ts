@@ -47,7 +47,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 await bench(async ({ engines, database, serve }) => {
-  printHead("open", "with auth");
+  printHead("open", "with auth", { withCpu: true });
   for (const engine of engines) {
     const url = await database(engine);
     await createTable(engine, url);
@@ -61,8 +61,8 @@ await bench(async ({ engines, database, serve }) => {
     for (const [name, headers] of Object.entries(cases)) {
       await contest(
         `${engine} | ${name}`,
-        { origin: open.origin, load: load({}) },
-        { origin: closed.origin, load: load(headers) },
+        { ...open, load: load({}) },
+        { ...closed, load: load(headers) },
       );
     }
     open.stop();

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -137,30 +138,71 @@ export async function bench(
 export interface Side {
   readonly origin: string;
   readonly load: Load;
+  /** Of the server; absent: its processor time is not measured. */
+  readonly pid?: number;
 }
 
-export function printHead(left: string, right: string): void {
-  console.log(
-    `\n| engine | request | ${left}, per s | ${right}, per s | ratio (min – max) |\n|---|---|--:|--:|--:|`,
-  );
+/** `withCpu`: the contests have a last column, how much processor time a request of the right side takes for one of the left. */
+export function printHead(left: string, right: string, { withCpu = false } = {}): void {
+  const columns = [
+    "engine",
+    "request",
+    `${left}, per s`,
+    `${right}, per s`,
+    "ratio (min – max)",
+    ...(withCpu ? ["CPU (min – max)"] : []),
+  ];
+  const lines = columns.map((_, at) => (at < 2 ? "---" : "--:"));
+  console.log(`\n| ${columns.join(" | ")} |\n| ${lines.join(" | ")} |`);
 }
 
-/** Prints a line: both medians, and the median ratio of right to left with its spread. */
+/** Prints a line: both medians, and the median ratio of right to left with its spread; the same of the processor time where both
+ * sides have a `pid`. */
 export async function contest(title: string, left: Side, right: Side): Promise<void> {
   await measure(left.origin, left.load, turnMs / 3);
   await measure(right.origin, right.load, turnMs / 3);
-  const turns: { left: number; right: number }[] = [];
-  for (let pair = 0; pair < pairs; pair++) {
-    turns.push({
-      left: await measure(left.origin, left.load, turnMs),
-      right: await measure(right.origin, right.load, turnMs),
-    });
-  }
-  const ratios = turns.map((turn) => turn.right / turn.left).toSorted((a, b) => a - b);
-  const show = (ratio: number | undefined) => (ratio ?? 0).toFixed(2);
-  const each = [median(turns.map((turn) => turn.left)), median(turns.map((turn) => turn.right))];
-  const spread = `${show(median(ratios))} (${show(ratios[0])} – ${show(ratios.at(-1))})`;
-  console.log(`| ${title} | ${each.map(rounded).join(" | ")} | ${spread} |`);
+  const turns: { left: Taken; right: Taken }[] = [];
+  for (let pair = 0; pair < pairs; pair++)
+    turns.push({ left: await takeTurn(left), right: await takeTurn(right) });
+  const each = [turns.map((turn) => turn.left), turns.map((turn) => turn.right)];
+  const cells = [
+    title,
+    ...each.map((taken) => rounded(median(taken.map(({ perSecond }) => perSecond)))),
+    spreadOf(turns.map((turn) => turn.right.perSecond / turn.left.perSecond)),
+    ...(left.pid === undefined || right.pid === undefined
+      ? []
+      : [spreadOf(turns.map((turn) => turn.right.cpuMs / turn.left.cpuMs))]),
+  ];
+  console.log(`| ${cells.join(" | ")} |`);
+}
+
+interface Taken {
+  readonly perSecond: number;
+  /** Of the server, for each answer. */
+  readonly cpuMs: number;
+}
+
+async function takeTurn({ origin, load, pid }: Side): Promise<Taken> {
+  const before = cpuMsOf(pid);
+  const startedMs = performance.now();
+  const perSecond = await measure(origin, load, turnMs);
+  const answers = (perSecond * (performance.now() - startedMs)) / 1000;
+  return { perSecond, cpuMs: (cpuMsOf(pid) - before) / answers };
+}
+
+/** Milliseconds of processor time that a process has used; NaN where that cannot be told. */
+function cpuMsOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/stat`;
+  if (pid === undefined || !existsSync(path)) return NaN;
+  const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ");
+  // User and system time, in hundredths of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function spreadOf(ratios: readonly number[]): string {
+  const sorted = ratios.toSorted((a, b) => a - b);
+  const [least, most] = [sorted[0] ?? 0, sorted.at(-1) ?? 0];
+  return `${median(sorted).toFixed(2)} (${least.toFixed(2)} – ${most.toFixed(2)})`;
 }
 
 const rounded = (perSecond: number): string => perSecond.toFixed(perSecond < 10 ? 1 : 0);

@@ -1,8 +1,7 @@
 /**
  * Calls other services over HTTP, for the hooks of a workflow: core's `Outbound`. The host's name is looked up here and the
  * connection made to an address that was checked, so no second look-up can lead elsewhere. Redirects are not followed, and an
- * answer must end within time and size. A URL that is a path goes to this service itself, without a network. `app/start/wire.ts`
- * makes one per project.
+ * answer must end within time and size. A URL that is a path goes to this service itself, without a network.
  */
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";

@@ -85,7 +85,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 }
 
 async function check(): Promise<void> {
-  const { checkConfig } = await import("./wire.ts");
+  const { checkConfig } = await import("./check-config.ts");
   const { configDir } = parseEnv(process.env);
   const { faults, unreachable, notices, risks, endpoints } = await checkConfig({
     files: await readConfigFiles(configDir),

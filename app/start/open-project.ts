@@ -1,6 +1,6 @@
 /**
  * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
- * all projects behind one app. `wire.ts` opens the parts once per process, `cloudflare.ts` once per request.
+ * all projects behind one app. `serve-project.ts` opens the parts once per configuration, `cloudflare.ts` once per request.
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";

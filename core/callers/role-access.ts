@@ -1,6 +1,7 @@
 /**
- * Compiles the access rules of a project's endpoints into the rights of each caller. Rights that depend on roles are
- * computed once per set of roles and kept; what depends on claims is computed per call.
+ * Compiles the access rules of a project's endpoints into the rights of each caller. Rights depend on roles and are
+ * computed once per set of roles; scopes depend on claims, too. Both are also kept for each caller as long as it is
+ * known, because every request asks for them several times.
  */
 import type { AccessRules, RowRule } from "../plans/access-rules.ts";
 import { everyRole } from "../plans/access-rules.ts";
@@ -28,33 +29,56 @@ interface Rights {
   readonly others: ReadonlyMap<string, ScopedTable>;
 }
 
+/** The rights of one caller, and its scope once it was asked for. */
+interface Granted {
+  readonly rights: Rights;
+  scope: Scope | null;
+}
+
 /** `entities`: all endpoints of the project, each with its access rules. */
 export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access {
-  const kept = new Map<string, Rights>();
+  const ofRoles = new Map<string, Rights>();
+  const ofCallers = new WeakMap<Caller, Map<string, Granted>>();
   const known = knownRoles(entities);
   const byTable = endpointsByTable(entities);
 
-  function rightsOf(caller: Caller, { entity, action }: Asked): Rights {
+  function rightsFor(caller: Caller, { entity, action }: Asked): Rights {
     const roles = rolesOf(caller).filter((role) => known.has(role));
     const key = JSON.stringify([entity.name, action, ...roles.toSorted()]);
-    const found = kept.get(key);
+    const found = ofRoles.get(key);
     if (found) return found;
     const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
     // Far more sets than a project has, but tokens could contain ever new ones.
-    if (kept.size >= limits.roleSetsMax) kept.clear();
-    kept.set(key, rights);
+    if (ofRoles.size >= limits.roleSetsMax) ofRoles.clear();
+    ofRoles.set(key, rights);
     return rights;
   }
 
+  function grantedTo(caller: Caller, asked: Asked): Granted {
+    let all = ofCallers.get(caller);
+    if (all === undefined) ofCallers.set(caller, (all = new Map()));
+    const key = `${asked.entity.name}/${asked.action}`;
+    let granted = all.get(key);
+    if (granted === undefined) {
+      granted = { rights: rightsFor(caller, asked), scope: null };
+      all.set(key, granted);
+    }
+    return granted;
+  }
+
+  function createScope(caller: Caller, { entity }: Asked, { rows, others }: Rights): Scope {
+    if (rows === null && others.size === 0) return wholeScope;
+    const own = tablesOf(entities.get(entity.name) ?? entity);
+    return createRowScope({ own, rows, others, claims: caller.claims });
+  }
+
   return {
-    mayUse: (caller, asked) => rightsOf(caller, asked).mayUse,
-    mayReachAllJobs: (caller, asked) => rightsOf(caller, asked).mayReachAllJobs,
-    fieldsOf: (caller, asked) => rightsOf(caller, asked).fields,
-    scopeOf(caller, asked): Scope {
-      const { rows, others } = rightsOf(caller, asked);
-      if (rows === null && others.size === 0) return wholeScope;
-      const own = tablesOf(entities.get(asked.entity.name) ?? asked.entity);
-      return createRowScope({ own, rows, others, claims: caller.claims });
+    mayUse: (caller, asked) => grantedTo(caller, asked).rights.mayUse,
+    mayReachAllJobs: (caller, asked) => grantedTo(caller, asked).rights.mayReachAllJobs,
+    fieldsOf: (caller, asked) => grantedTo(caller, asked).rights.fields,
+    scopeOf(caller, asked) {
+      const granted = grantedTo(caller, asked);
+      return (granted.scope ??= createScope(caller, asked, granted.rights));
     },
   };
 }

@@ -46,7 +46,8 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
   const resolveAll = (alternatives: Rows): readonly (readonly Resolved[])[] | null =>
     alternatives && alternatives.map((rules) => rules.map((rule) => resolved(rule, claims)));
   const ownRows = resolveAll(rows);
-  const kept = new Map<Source | string, Condition | null>();
+  const kept = new WeakMap<Source, Condition | null>();
+  const keptOfTables = new Map<string, Condition | null>();
 
   function conditionFor(source: Source): Condition | null {
     const identity = source.kind === "table" ? source.identity : null;
@@ -64,13 +65,9 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     isWhole: false,
     rowsOf(source) {
       // Sources of tables are created for each statement.
-      const key = source.kind === "table" ? (source.identity ?? source) : source;
-      let condition = kept.get(key);
-      if (condition === undefined) {
-        condition = conditionFor(source);
-        kept.set(key, condition);
-      }
-      return condition;
+      if (source.kind === "table" && source.identity !== undefined)
+        return remembered(keptOfTables, source.identity, () => conditionFor(source));
+      return remembered(kept, source, () => conditionFor(source));
     },
     referredRows({ referencedIdentity }) {
       const other = others.get(referencedIdentity);
@@ -85,6 +82,24 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     },
     fills: fillsOf(ownRows),
   };
+}
+
+interface Memory<Key> {
+  get(key: Key): Condition | null | undefined;
+  set(key: Key, condition: Condition | null): unknown;
+}
+
+function remembered<Key>(
+  memory: Memory<Key>,
+  key: Key,
+  create: () => Condition | null,
+): Condition | null {
+  let condition = memory.get(key);
+  if (condition === undefined) {
+    condition = create();
+    memory.set(key, condition);
+  }
+  return condition;
 }
 
 function resolved(rule: RowRule, claims: Readonly<Record<string, Json>>): Resolved {

@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig, openService } from "../../app/start/wire.ts";
+import { checkConfig } from "../../app/start/check-config.ts";
+import { openService } from "../../app/start/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 

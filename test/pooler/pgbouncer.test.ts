@@ -3,7 +3,7 @@
  * is opened with elsewhere gets lost.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/wire.ts";
+import { checkConfig } from "../../app/start/check-config.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { dropRole, openPolicies, password, policyCases, role } from "../contract/policies.ts";
