@@ -10,8 +10,9 @@ import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { callAction, callNothing, type RouteDeps } from "./routes.ts";
+import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, FrontPageDeps {}
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
@@ -22,6 +23,8 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
+  app.get("/", inExchange(deps, showFrontPage(deps)));
+  app.get("/assets/:file", inExchange(deps, showPageFile()));
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

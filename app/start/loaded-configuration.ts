@@ -73,7 +73,8 @@ export async function loadConfiguration(
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const pingRedis = stores.ping;
-  const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
+  const jobsBoard = jobs.board !== null;
+  const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, jobsBoard, log };
   const app = appOver(projects, { ...edge, digest: sha256 });
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log });
   return { app, configs, projects, ready, stop, close };

@@ -33,6 +33,7 @@ import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
+import { version } from "./version.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -146,15 +147,28 @@ export interface AppParts {
   readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Whether the board of jobs is mounted beside the app. */
+  readonly jobsBoard: boolean;
   readonly log: Log;
 }
 
 /** The app that answers for these projects. */
 export function appOver(
   projects: readonly Project[],
-  { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log }: AppParts,
+  {
+    configs,
+    settings,
+    bodyTimeoutMs,
+    checkHost,
+    counters,
+    digest,
+    pingRedis,
+    jobsBoard,
+    log,
+  }: AppParts,
 ): Hono {
   return createApp({
+    surroundings: { version, jobsBoard },
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,
