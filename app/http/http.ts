@@ -9,10 +9,13 @@ import type { NewId } from "../../core/values/clock.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { type Docs, mountDocs } from "./show-docs.ts";
 import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, FrontPageDeps {}
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, FrontPageDeps {
+  readonly docs: Docs;
+}
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
@@ -25,6 +28,7 @@ export function createApp(deps: Deps): Hono {
   app.get("/health/ready", inExchange(deps, isReady(deps)));
   app.get("/", inExchange(deps, showFrontPage(deps)));
   app.get("/assets/:file", inExchange(deps, showPageFile()));
+  mountDocs(app, deps.docs, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

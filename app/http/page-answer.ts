@@ -33,12 +33,13 @@ export const pageAnswer = (
 export interface FileContent {
   readonly mediaType: string;
   readonly content: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A file whose address changes with its content. */
 export const fileAnswer = (
   { requestId }: Exchange,
-  { mediaType, content }: FileContent,
+  { mediaType, content, headers }: FileContent,
 ): Response =>
   new Response(content, {
     headers: {
@@ -46,5 +47,6 @@ export const fileAnswer = (
       "X-Request-Id": requestId,
       ...secureHeaders,
       "Cache-Control": "public, max-age=31536000, immutable",
+      ...headers,
     },
   });

@@ -17,31 +17,36 @@ import type { Exchange, Handle } from "./exchange.ts";
 import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 
 /** What the service has beside the API. */
-export interface Surroundings {
+export interface Extras {
   readonly version: string;
+  readonly docs: boolean;
   readonly jobsBoard: boolean;
 }
 
 export interface FrontPageDeps extends AdmissionDeps {
   readonly projects: Projects;
   readonly now: Clock;
-  readonly surroundings: Surroundings;
+  readonly extras: Extras;
 }
 
-/** The pages beside the API that exist. A page is linked only if its flag is true. */
-const pagesOf = ({
-  jobsBoard,
-}: Surroundings): readonly (PageLink & { readonly name: string; readonly isThere: boolean })[] => [
+interface Page extends PageLink {
+  /** Its name in the JSON answer. */
+  readonly name: string;
+  readonly isThere: boolean;
+}
+
+/** What can be visited beside the API. The one place that says which of these exist. */
+const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
   {
     name: "docs",
     title: "Documentation",
     text: "every endpoint and action, to read and try",
     path: "/docs",
-    isThere: false,
+    isThere: docs,
   },
   {
     name: "openapi",
-    title: "OpenAPI",
+    title: "OpenAPI document",
     text: "the same for programs",
     path: "/openapi.json",
     isThere: false,
@@ -73,12 +78,12 @@ const signIn =
   "Send an API key in the header X-Api-Key, or a token in the header Authorization: Bearer";
 
 export function showFrontPage(deps: FrontPageDeps): Handle {
-  const { now, surroundings } = deps;
-  const pages = pagesOf(surroundings).filter(({ isThere }) => isThere);
+  const { now, extras } = deps;
+  const pages = pagesOf(extras).filter(({ isThere }) => isThere);
   return async (c, exchange) => {
     const { projects, isPartial } = await seenBy(deps, c, exchange);
     // Who sees nothing learns only that the service is there.
-    const version = isPartial && projects.length === 0 ? null : surroundings.version;
+    const version = isPartial && projects.length === 0 ? null : extras.version;
     const links = pages.filter(({ name }) => version !== null || name !== "jobs_board");
     const headers = { Vary: "Accept" };
     if (!wantsPage(c)) {

@@ -182,6 +182,74 @@ h3 {
   margin-bottom: 0;
 }
 
+.docs {
+  max-width: 90rem;
+}
+
+.docs nav {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.5rem 1.25rem;
+  margin: 0.75rem 0 1rem;
+}
+
+.docs nav span {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.5rem 1.25rem;
+}
+
+.docs nav [aria-current] {
+  color: inherit;
+  font-weight: 600;
+  text-decoration: none;
+}
+
+#sign-in:not([hidden]) {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.5rem;
+  margin-bottom: 1rem;
+}
+
+#sign-in p {
+  flex-basis: 100%;
+  margin: 0;
+  font-size: 0.875rem;
+}
+
+#sign-in :is(input, select, button) {
+  padding: 0.4rem 0.7rem;
+  border: 1px solid var(--quiet);
+  border-radius: 0.35rem;
+  background: var(--ground);
+  color: inherit;
+  font: inherit;
+}
+
+#sign-in input {
+  flex: 1 1 14rem;
+  min-width: 0;
+}
+
+#sign-in button {
+  border-color: var(--accent);
+  background: var(--accent);
+  color: var(--card);
+  font-weight: 600;
+  cursor: pointer;
+}
+
+.unseen {
+  position: absolute;
+  width: 1px;
+  height: 1px;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+}
+
 @media (max-width: 40rem) {
   body {
     padding-top: 1.25rem;

@@ -57,6 +57,7 @@ const variables = z.object({
       "must consist of ASCII letters, digits and punctuation, without spaces",
     )
     .optional(),
+  DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
@@ -108,6 +109,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** Shows what is for operators alone. Null: nobody has it. */
   readonly metricsToken: string | null;
+  /** Whether there is the page `/docs`. */
+  readonly docs: boolean;
   /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
   /** Null: jobs are kept in Redis or, without Redis, by the service itself. Never set together with `redisUrl`. */
@@ -165,6 +168,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     trustProxy: parsed.data.TRUST_PROXY,
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
+    docs: parsed.data.DOCS === "on",
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
     storage: storageOf(parsed.data),

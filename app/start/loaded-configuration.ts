@@ -74,8 +74,9 @@ export async function loadConfiguration(
   const checkHost = hostCheckOf(settings, projects);
   const pingRedis = stores.ping;
   const jobsBoard = jobs.board !== null;
-  const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, jobsBoard, log };
-  const app = appOver(projects, { ...edge, digest: sha256 });
+  const docs = settings.docs ? openDocs : "off";
+  const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
+  const app = appOver(projects, { ...edge, jobsBoard, docs, digest: sha256 });
   if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log });
   return { app, configs, projects, ready, stop, close };
 }
@@ -89,6 +90,9 @@ function hostCheckOf(
   const isExposed = isLoopback(host) && isOpen;
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
+
+/** Loaded when the page is first asked for. */
+const openDocs = async () => (await import("./docs-files.ts")).openDocsFiles();
 
 const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

@@ -31,6 +31,7 @@ import type {
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";
+import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
 import { version } from "./version.ts";
@@ -149,6 +150,8 @@ export interface AppParts {
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Whether the board of jobs is mounted beside the app. */
   readonly jobsBoard: boolean;
+  /** The page `/docs`. */
+  readonly docs: Docs;
   readonly log: Log;
 }
 
@@ -164,11 +167,13 @@ export function appOver(
     digest,
     pingRedis,
     jobsBoard,
+    docs,
     log,
   }: AppParts,
 ): Hono {
   return createApp({
-    surroundings: { version, jobsBoard },
+    extras: { version, docs: docs !== "off", jobsBoard },
+    docs,
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,

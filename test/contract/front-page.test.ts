@@ -34,8 +34,8 @@ describe("without auth", () => {
   let fixture: Fixture;
   beforeAll(async () => {
     const { products, kinds } = endpoints;
-    const open = [products, kinds].map(({ access: _, ...endpoint }) => endpoint);
-    fixture = await openFixture({ tables, endpoints: { products: open[0]!, kinds: open[1]! } });
+    const open = { products: { ...products, access: {} }, kinds: { ...kinds, access: {} } };
+    fixture = await openFixture({ tables, endpoints: open });
   });
   afterAll(() => fixture?.close());
 
@@ -57,7 +57,7 @@ describe("without auth", () => {
           ],
         },
       ],
-      links: { ready: "/health/ready" },
+      links: { docs: "/docs", ready: "/health/ready" },
       timestamp: expect.any(String),
     });
   });
@@ -152,7 +152,7 @@ describe("with auth", () => {
         service: "rowgate",
         projects: [],
         sign_in: signIn,
-        links: { ready: "/health/ready" },
+        links: { docs: "/docs", ready: "/health/ready" },
         timestamp: expect.any(String),
       },
     ]);

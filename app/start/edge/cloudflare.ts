@@ -67,7 +67,8 @@ function serve(installation: Installation, request: Request) {
       const { configs, settings, log } = installation;
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const app = appOver(projects, { ...parts, jobsBoard: false, digest, log });
+      const docs = settings.docs ? "without files" : "off";
+      const app = appOver(projects, { ...parts, jobsBoard: false, docs, digest, log });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
@@ -95,10 +96,11 @@ function withLength(response: Response): Response {
   return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
 }
 
-/** The projects that the request needs: one for an action, none for `/health/live`; all to find out which one a mistyped name meant. */
+/** The projects that the request needs: one for an action, none for `/health/live` and files of pages; all to find out which one a mistyped name meant. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
-  if (pathname === "/health/live") return [];
+  if (pathname === "/health/live" || pathname === "/docs" || pathname.startsWith("/assets/"))
+    return [];
   const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
   const named = projects.filter((project) => project.name === name);
   return named.length > 0 ? named : projects;
