@@ -69,7 +69,11 @@ export async function frontPage(page: FrontPage): Promise<string> {
             ${
               example &&
               html`<h2>Try it</h2>
-                <pre tabindex="0" aria-label="Example request"><code>${example}</code></pre>`
+                <pre
+                  class="example"
+                  tabindex="0"
+                  aria-label="Example request"
+                ><code>${example}</code></pre>`
             }
           </main>
         </body>

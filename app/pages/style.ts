@@ -34,18 +34,18 @@ a:focus-visible,
 button:focus-visible,
 input:focus-visible,
 select:focus-visible,
-pre:focus-visible {
+.example:focus-visible {
   outline: 3px solid var(--accent);
   outline-offset: 2px;
 }
 
-code,
-pre {
+.endpoints code,
+.example {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
   font-size: 0.9em;
 }
 
-pre {
+.example {
   margin: 0;
   overflow-x: auto;
   padding: 0.9rem 1rem;
@@ -75,12 +75,13 @@ h1 small {
   font-weight: normal;
 }
 
-h2 {
+main > h2,
+section > h2 {
   margin: 2.5rem 0 0.75rem;
   font-size: 1.25rem;
 }
 
-h3 {
+.endpoints h3 {
   margin: 0;
   font-size: 1rem;
 }
@@ -239,6 +240,24 @@ h3 {
   color: var(--card);
   font-weight: 600;
   cursor: pointer;
+}
+
+/* The form above signs in for all requests, and there is one server. */
+.docs .swagger-ui :is(.scheme-container, .auth-wrapper, .authorization__btn) {
+  display: none;
+}
+
+.docs .swagger-ui .info {
+  margin: 1.5rem 0;
+}
+
+.docs .swagger-ui .wrapper {
+  max-width: none;
+  padding: 0;
+}
+
+.dark-mode .docs .swagger-ui {
+  background: transparent;
 }
 
 .unseen {
