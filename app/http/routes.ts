@@ -1,7 +1,7 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
-import { findRoute, perform, type Projects } from "../../core/dispatch.ts";
+import { findRoute, perform, placeIn, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { closest } from "../../core/values/closest.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
@@ -41,6 +41,7 @@ export function callAction(deps: RouteDeps): Handle {
     const action = group === undefined ? last : `${group}/${last}`;
     const found = projects.get(project);
     if (!found) throw await unknownProject(deps, { c, exchange, name: project });
+    exchange.place = placeIn(found, { endpoint, action });
     const caller = await admit({ c, exchange, project: found, endpoint, action });
     // No name that a path holds needs one, and the parameters above have lost it.
     if (c.req.path.includes("%")) throw nothingHere();
@@ -86,6 +87,7 @@ export function callNothing(deps: RouteDeps): Handle {
     const [, name = ""] = /^\/api\/([^/]*)\//.exec(c.req.path) ?? [];
     const project = deps.projects.get(name);
     if (project) {
+      exchange.place = { project: project.name, endpoint: null, action: null };
       await admit({ c, exchange, project, endpoint: "", action: "" }).catch((error: unknown) => {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
       });

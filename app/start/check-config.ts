@@ -8,6 +8,7 @@ import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
 import { openHooks } from "./open-hooks.ts";
 import { openJobs } from "./open-jobs.ts";
+import { openObservation } from "./open-observation.ts";
 import { readProjects } from "./read-projects.ts";
 import { compileOnce, openProject, sha256 } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
@@ -28,14 +29,17 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   const stores = await openStores(null);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const settings = parseEnv(env);
+  const observation = await openObservation({});
   const raise = async () => undefined;
   // Without projects nothing is opened.
-  const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
+  const nothing = { projects: [], settings, files, env, log, cache, raise, observation };
+  const jobs = await openJobs(nothing);
   const hooks = await openHooks({ projects: [], settings, log });
   const locks = stores.locks;
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
-  const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
+  const shared = { cache, locks, jobs, hooks, observation, own, callers: undefined, log };
+  const parts = { ...shared, importComponent, isOnlyLookedAt: true };
+  const opening = configs.map((config) => openProject(config, parts));
   const opened = await Promise.all(opening);
   const notices: string[] = [];
   const risks = configs.flatMap((config) => risksOf(config, settings));

@@ -46,9 +46,11 @@ export async function loadConfiguration(
   { configs, faults, importComponent, callers, own, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): Promise<LoadedConfiguration> {
-  const { settings, stores, cache, counters, jobs, hooks, log } = parts;
-  const shared = { cache, locks: stores.locks, jobs, hooks, importComponent, own, callers, log };
-  const opened = await Promise.all(configs.map((config) => openProject(config, shared)));
+  const { settings, stores, cache, counters, jobs, hooks, observation, log } = parts;
+  const shared = { cache, locks: stores.locks, jobs, hooks, observation, own, callers, log };
+  const opened = await Promise.all(
+    configs.map((config) => openProject(config, { ...shared, importComponent })),
+  );
   const stop = () => opened.forEach((one) => one.stop.abort());
   const close = async () => {
     await Promise.all(opened.map(({ project }) => project.db.close()));
@@ -76,8 +78,9 @@ export async function loadConfiguration(
   const jobsBoard = jobs.board !== null;
   const docs = settings.docs ? openDocs : "off";
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
-  const app = appOver(projects, { ...edge, jobsBoard, docs, digest: sha256 });
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log });
+  const { request: observe } = observation;
+  const app = appOver(projects, { ...edge, jobsBoard, docs, digest: sha256, observe });
+  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log, observe });
   return { app, configs, projects, ready, stop, close };
 }
 

@@ -17,6 +17,7 @@ import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
 import type { JobsBoard } from "../http/jobs-board.ts";
+import type { Observation } from "../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import type { Logger } from "./log.ts";
 
@@ -30,6 +31,7 @@ export interface OpenJobsOptions {
   readonly cache: Cache;
   /** Informs the cache of this process about the writes of a job. */
   raise(names: readonly string[]): Promise<void>;
+  readonly observation: Observation;
 }
 
 /** The jobs of a process, as its projects and its operators see them. */
@@ -49,9 +51,11 @@ export interface Jobs {
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const { projects, settings, cache } = options;
   const files = await openFiles(settings.storage, projects.some(hasJobs) ? options.log : undefined);
-  const { queue, server, stop } = projects.some(hasJobs)
+  const opened = projects.some(hasJobs)
     ? await openQueue(options, files)
     : { queue: noQueue, server: null, stop: async () => undefined };
+  const { server, stop } = opened;
+  const queue = options.observation.queue(opened.queue);
   let stopped: Promise<void> | null = null;
   const stopRunning = () => (stopped ??= stop());
   const workbooks = createWorkbooks(files);
@@ -120,7 +124,7 @@ interface OpenedQueue {
 }
 
 async function openQueue(
-  { projects, settings, log, files: configFiles, env, raise }: OpenJobsOptions,
+  { projects, settings, log, files: configFiles, env, raise, observation }: OpenJobsOptions,
   files: Files,
 ): Promise<OpenedQueue> {
   const { queueName, logLevel } = settings;
@@ -136,7 +140,8 @@ async function openQueue(
   if (settings.jobsBoardToken !== null)
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
-  const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
+  const runJob = observation.runJob(thread.runJob);
+  const queue = await openLocalQueue({ files, runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });
   const stop = async () => {
     cleanUp.stop();

@@ -19,6 +19,7 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type {
   Background,
   Catalog,
@@ -44,6 +45,7 @@ export interface ProjectParts {
    */
   readonly database: string | null;
   readonly cache: Cache;
+  readonly observeCache?: CacheObserver | undefined;
   readonly lockStore: LockStore;
   readonly outbound: Outbound;
   readonly background: Background;
@@ -56,10 +58,11 @@ export interface ProjectParts {
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  const { observeCache: observe } = parts;
   return {
     name: config.name,
     db,
-    cache: cache.forProject({ database, ...config.cache }),
+    cache: cache.forProject({ database, ...config.cache, observe }),
     locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
     outbound,
     background,
@@ -153,24 +156,14 @@ export interface AppParts {
   /** The page `/docs`. */
   readonly docs: Docs;
   readonly log: Log;
+  /** Absent: nobody watches. */
+  readonly observe?: ObserveRequest | undefined;
 }
 
 /** The app that answers for these projects. */
-export function appOver(
-  projects: readonly Project[],
-  {
-    configs,
-    settings,
-    bodyTimeoutMs,
-    checkHost,
-    counters,
-    digest,
-    pingRedis,
-    jobsBoard,
-    docs,
-    log,
-  }: AppParts,
-): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log } = parts;
+  const { jobsBoard, docs } = parts;
   return createApp({
     extras: { version, docs: docs !== "off", jobsBoard },
     docs,
@@ -194,6 +187,7 @@ export function appOver(
     ),
     pingRedis,
     log,
+    observe: parts.observe,
   });
 }
 

@@ -3,6 +3,8 @@ import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import type { Counters } from "../../core/plans/ports.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
@@ -11,6 +13,7 @@ import type { Settings } from "./env.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
+import { openObservation } from "./open-observation.ts";
 import { sha256 } from "./serve-project.ts";
 
 /** What the parts of a process are opened from. */
@@ -21,6 +24,8 @@ export interface ProcessOptions {
   readonly projects: readonly ProjectConfig[];
   readonly files: ConfigFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[] | undefined;
 }
 
 /** The parts of a process that every loaded configuration uses. */
@@ -32,6 +37,8 @@ export interface ProcessParts {
   readonly counters: Counters;
   readonly jobs: Jobs;
   readonly hooks: Hooks;
+  /** Those who watch the process. Closed last. */
+  readonly observation: Observation;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
   stopWork(hooksUntilMs: number): Promise<void>;
   /** Closes the stores, after the databases were closed. */
@@ -42,8 +49,10 @@ export interface ProcessParts {
 export async function openProcessParts({
   settings,
   log,
+  watchers,
   ...more
 }: ProcessOptions): Promise<ProcessParts> {
+  const observation = await openObservation({ watchers });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {
@@ -51,7 +60,8 @@ export async function openProcessParts({
     stores.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobs = await openJobs({ ...more, settings, log, cache, raise }).catch((error: unknown) => {
+  const jobOptions = { ...more, settings, log, cache, raise, observation };
+  const jobs = await openJobs(jobOptions).catch((error: unknown) => {
     close();
     throw error;
   });
@@ -68,6 +78,7 @@ export async function openProcessParts({
     counters: countersOver(stores, log),
     jobs,
     hooks,
+    observation,
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);
       await jobs.close();

@@ -9,6 +9,7 @@ import type { Project } from "../../core/dispatch.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
 import { openCallers } from "../callers/open-callers.ts";
+import type { Observation } from "../observe/observation.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
 import type { Stores } from "../stores/stores.ts";
 import { readText } from "./config-files.ts";
@@ -38,6 +39,7 @@ export interface SharedParts {
   /** Absent: as the project's `auth` says. */
   readonly callers: Callers | undefined;
   readonly log: Log;
+  readonly observation: Observation;
   /** See `OpenOptions`. */
   readonly isOnlyLookedAt?: boolean;
 }
@@ -51,21 +53,26 @@ export const sha256 = (text: string): string => hash("sha256", text);
 /** The project without routes. Its database may be unreachable. Rejects with an Error for an address that cannot be read. */
 export async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, importComponent, own, callers, ...more }: SharedParts,
+  { cache, locks: openStore, jobs, hooks, own, callers, observation, ...more }: SharedParts,
 ): Promise<OpenProject> {
-  const { url } = config.database;
-  const options = { ...databaseOptions(config, readText), ...more };
+  const { name, database } = config;
+  const { url } = database;
+  const importComponent = more.importComponent && observation.components(more.importComponent);
+  const observer = observation.db(name);
+  const options = { ...databaseOptions(config, readText), ...more, ...(observer && { observer }) };
   const db = await openDb(url, options).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
-  const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const unobserved = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const outbound = observation.outbound(unobserved);
   const project = assembleProject(config, {
     db,
     database: databaseOf(url),
     cache,
-    lockStore: openStore(config.name),
+    observeCache: observation.cache(name),
+    lockStore: openStore(name),
     outbound,
-    background: hooks.forProject(config.name, outbound),
+    background: observation.background(hooks.forProject(name, outbound)),
     jobs: jobs.forProject(config),
     callers: callers ?? openCallers(config.auth, { digest: sha256, outbound, log: more.log }),
     digest: sha256,

@@ -9,6 +9,7 @@ import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.t
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { ownCall } from "../http/client-address.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { parseEnv, type Settings } from "./env.ts";
@@ -28,6 +29,8 @@ export interface ServiceOptions {
   readonly callers?: Callers;
   /** Absent: those of `limits`. */
   readonly timeouts?: Timeouts;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[];
 }
 
 export interface Service {
@@ -63,13 +66,14 @@ export async function openService({
   importComponent,
   callers,
   timeouts = limits,
+  watchers,
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(env);
   const log = givenLog ?? createLog(settings.logLevel);
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   // A configuration with faults is not served, so no job of an earlier process continues either.
   const served = faults.length > 0 ? [] : configs;
-  const parts = await openProcessParts({ settings, log, projects: served, files, env });
+  const parts = await openProcessParts({ settings, log, projects: served, files, env, watchers });
   const { hooks, jobs } = parts;
   let loaded: LoadedConfiguration | null = null;
   const own: OutboundOptions["own"] = (request) => loaded!.app.fetch(request, ownCall);
@@ -101,6 +105,7 @@ export async function openService({
       await parts.stopWork(hooksUntilMs);
       await first.close();
       parts.close();
+      await parts.observation.close(performance.now() + limits.farewellMs);
     },
   };
 }

@@ -4,12 +4,14 @@ import { createLog } from "./log.ts";
 import { parseEnv } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
+import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { readProjects } from "./read-projects.ts";
+import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 
 /** What a worker is started from. */
@@ -43,7 +45,8 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const { runJob } = thread;
+  const observation = await openObservation({});
+  const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
@@ -53,6 +56,7 @@ export async function startWorker({
       await worker.stop();
       await thread.close();
       await kept.close();
+      await observation.close(performance.now() + limits.farewellMs);
     },
   };
 }
