@@ -25,6 +25,10 @@ import type { Clock, NewId } from "./values/clock.ts";
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
 export interface BoundAction {
   readonly action: Action;
+  /** With all of its fields; null for an action whose body names the endpoint. */
+  readonly entity: Entity | null;
+  /** The entity with the fields that the caller may see in this action; null when the caller may not use it. */
+  viewFor(caller: Caller): Entity | null;
   /**
    * The handler for the fields that the caller may see. Throws `forbidden` (`unauthorized` for a caller without
    * credentials) when the caller may not use the action, or may see none of the fields that it needs.
@@ -56,6 +60,8 @@ export interface Routes {
   readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>;
   /** By the action's name: actions whose body names the endpoint. */
   readonly projectWide: ReadonlyMap<string, BoundAction>;
+  /** Equal for callers that may use the same actions with the same fields. */
+  rightsKeyOf(caller: Caller): string;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -81,12 +87,14 @@ export function bindProject(entities: ReadonlyMap<string, Entity>, access: Acces
     const handler = projectWideHandler(action, endpoints);
     projectWide.set(action.name, {
       action,
+      entity: null,
+      viewFor: () => null,
       handlerFor: () => handler,
       mayUse: (caller) => usableEndpoints(endpoints, { caller, action: action.name }).length > 0,
       showsErrorsInline: false,
     });
   }
-  return { endpoints, projectWide };
+  return { endpoints, projectWide, rightsKeyOf: (caller) => access.rightsKeyOf(caller) };
 }
 
 interface Binding {
@@ -118,8 +126,11 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
 
   return {
     action,
+    entity,
     showsErrorsInline: action.showsErrorsInline(entity),
     mayUse: (caller) => access.mayUse(caller, asked) && handlerOf(caller) !== null,
+    viewFor: (caller) =>
+      access.mayUse(caller, asked) ? views.viewFor(access.fieldsOf(caller, asked)) : null,
     handlerFor(caller) {
       if (!access.mayUse(caller, asked)) throw refusalFor(caller);
       const handler = handlerOf(caller);
@@ -165,7 +176,7 @@ export interface Target {
 /** What a request is about, whether it may be or not; null for what the configuration does not have. */
 export function placeIn(
   { name, routes }: Project,
-  { endpoint, action }: Omit<Target, "method">,
+  { endpoint, action }: Pick<Target, "endpoint" | "action">,
 ): RouteNames {
   const bound = routes?.endpoints.get(endpoint);
   if (bound) return { project: name, endpoint, action: bound.has(action) ? action : null };

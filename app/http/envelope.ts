@@ -2,7 +2,7 @@
 import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
-import { errorTable } from "./error-table.ts";
+import { errorTable } from "../../core/calls/error-table.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
@@ -107,10 +107,10 @@ export const json = (
 ): Response => respond(asked, { status, text: JSON.stringify(body) }, headers);
 
 /**
- * Creates a JSON answer. Headers are a plain object, because the Headers object of Hono's helpers costs more than
+ * Creates an answer from JSON text. Headers are a plain object, because the Headers object of Hono's helpers costs more than
  * everything else here.
  */
-function respond(
+export function respond(
   { requestId, answerHeaders }: Asked,
   { status, text }: { status: number; text: string },
   headers?: Record<string, string>,

@@ -5,23 +5,32 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import type { NewId } from "../../core/values/clock.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
+import { callAction, callNothing } from "./routes.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
-import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, FrontPageDeps {
+export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps {
   readonly docs: Docs;
 }
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
   if (deps.corsOrigins.size > 0) {
-    app.use("/api/:project/*", allowOrigins(deps.corsOrigins, deps.newId));
+    app.use(
+      "/api/:project/*",
+      allowOrigins(deps, (project) => [project]),
+    );
+    app.use(
+      "/openapi.json",
+      allowOrigins(deps, () => deps.projects.keys()),
+    );
   }
+  app.get("/openapi.json", inExchange(deps, showWholeDocument(deps)));
+  app.get("/api/:project/openapi.json", inExchange(deps, showProjectDocument(deps)));
   app.all("/api/:project/:endpoint/:action", inExchange(deps, callAction(deps)));
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
@@ -40,11 +49,18 @@ function getPath({ url }: Request): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
-function allowOrigins(corsOrigins: Deps["corsOrigins"], newId: NewId): MiddlewareHandler {
+/** `projectsOf`: what the answer is about; a page may read it if all of these projects allow its origin. */
+function allowOrigins(
+  { corsOrigins, newId }: Pick<Deps, "corsOrigins" | "newId">,
+  projectsOf: (project: string) => Iterable<string>,
+): MiddlewareHandler {
   const allow = cors({
     origin(origin, c) {
-      const allowed = corsOrigins.get(c.req.param("project") ?? "") ?? [];
-      return allowed.includes("*") ? "*" : allowed.includes(origin) ? origin : null;
+      const names = [...projectsOf(c.req.param("project") ?? "")];
+      const lists = names.map((name) => corsOrigins.get(name) ?? []);
+      if (lists.every((allowed) => allowed.includes("*"))) return "*";
+      const isAllowed = lists.every((list) => list.includes("*") || list.includes(origin));
+      return isAllowed ? origin : null;
     },
     allowMethods: ["GET", "POST"],
     allowHeaders: [

@@ -105,7 +105,7 @@ const nothingHere = (): AppError =>
  * The error for a project that does not exist. It names the one that was probably meant to a caller who may use something there. A
  * request counts for the limits of that project, so that keys cannot be guessed beside them.
  */
-async function unknownProject(
+export async function unknownProject(
   deps: RouteDeps,
   {
     c,

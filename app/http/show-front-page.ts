@@ -49,7 +49,7 @@ const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
     title: "OpenAPI document",
     text: "the same for programs",
     path: "/openapi.json",
-    isThere: false,
+    isThere: true,
   },
   {
     name: "console",

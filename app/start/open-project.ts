@@ -17,6 +17,7 @@ import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
+import { traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
@@ -167,6 +168,8 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   return createApp({
     extras: { version, docs: docs !== "off", jobsBoard },
     docs,
+    traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
+    digest,
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
     newId,

@@ -62,7 +62,11 @@ export const adjust = defineAction<AdjustNeeds>({
     return plan && entity.adjust && { ...plan, adjust: entity.adjust };
   },
   input: (plan) => adjustSchema(plan),
-  answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: writeAnswerSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   begin(call, plan) {
     return beginChange(call, plan, {

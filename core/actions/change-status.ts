@@ -54,7 +54,11 @@ export const changeStatus = defineAction<WorkflowNeeds>({
   takesEmptyBody: false,
   needs: workflowNeeds,
   input: (plan, { entity }) => changeStatusSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 200, schema: changedStatusSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: changedStatusSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   async begin(call, plan): Promise<Write> {
     const keyValue = keyOrIdOf(call, plan);

@@ -60,7 +60,11 @@ export const createComposite = defineAction<CompositeNeeds>({
   takesEmptyBody: false,
   needs: compositeNeeds,
   input: (plan, { entity }) => createCompositeSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 201, schema: createdCompositeSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 201,
+    schema: createdCompositeSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   begin(given, plan) {
     const call = atOneTime(given);

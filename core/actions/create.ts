@@ -24,7 +24,11 @@ export const create = defineAction<CreatePlan>({
     return { write: insert, read, keyColumns: new Map(key ? [[key.name, key]] : []) };
   },
   input: (plan, { entity }) => createSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 201, schema: writeAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 201,
+    schema: writeAnswerSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   begin(call, plan): Write {
     const { entity } = call;

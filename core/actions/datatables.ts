@@ -28,7 +28,11 @@ export const datatables = defineAction<GridPlan>({
   takesForm: true,
   needs: (entity) => entity.grid,
   input: (plan, { entity }) => gridSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 200, schema: gridAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: gridAnswerSchema(plan, entity),
+    isBare: true,
+  }),
 
   // The library reads these members for every status, and missing counts would become NaN.
   besideErrors: (body) => ({

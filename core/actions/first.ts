@@ -22,7 +22,11 @@ export const first = defineAction<ReadPlan>({
   takesEmptyBody: false,
   needs: (entity) => entity.read,
   input: (plan) => firstSchema(plan),
-  answer: (plan, { entity }) => ({ status: 200, schema: firstAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: firstAnswerSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   async run({ body, session }, plan) {
     const conditions = parseEqualities(body["where"], plan.columns, true);

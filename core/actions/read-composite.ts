@@ -38,7 +38,11 @@ export const readComposite = defineAction<ReadNeeds>({
     return read && key && others.length === 0 && composite ? { read, key, composite } : null;
   },
   input: ({ read: { columns } }) => closedObject({ where: equalitiesSchema(columns) }, ["where"]),
-  answer: (plan, { entity }) => ({ status: 200, schema: readCompositeSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: readCompositeSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   async run({ body, session }, { read, key, composite }) {
     const conditions = parseEqualities(body["where"], read.columns, false);

@@ -76,7 +76,11 @@ export const updateComposite = defineAction<CompositeNeeds>({
   takesEmptyBody: false,
   needs: compositeNeeds,
   input: (plan, { entity }) => updateCompositeSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 200, schema: updatedCompositeSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: updatedCompositeSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   async begin(given, plan) {
     const call = atOneTime(given);

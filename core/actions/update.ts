@@ -18,7 +18,11 @@ export const update = defineAction<RecordPlan>({
   takesEmptyBody: false,
   needs: changePlan,
   input: (plan, { entity }) => updateSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 200, schema: writeAnswerSchema(plan, entity) }),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: writeAnswerSchema(plan, entity),
+    hasEtag: true,
+  }),
 
   begin(call, plan) {
     return beginChange(call, plan, {

@@ -40,6 +40,8 @@ export interface Access {
   scopeOf(caller: Caller, asked: Asked): Scope;
   /** Depends on the caller's roles alone, and has few different answers for each entity. */
   fieldsOf(caller: Caller, asked: Asked): FieldRights;
+  /** Equal for callers to whom `mayUse` and `fieldsOf` say the same of everything; it has few different values. */
+  rightsKeyOf(caller: Caller): string;
 }
 
 /** All fields. */
@@ -56,4 +58,5 @@ export const openAccess: Access = Object.freeze({
   mayReachAllJobs: () => false,
   scopeOf: () => wholeScope,
   fieldsOf: () => allFields,
+  rightsKeyOf: () => "",
 });

@@ -42,9 +42,14 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
   const known = knownRoles(entities);
   const byTable = endpointsByTable(entities);
 
+  const countingRoles = (caller: Caller): string[] =>
+    rolesOf(caller)
+      .filter((role) => known.has(role))
+      .toSorted();
+
   function rightsFor(caller: Caller, { entity, action }: Asked): Rights {
-    const roles = rolesOf(caller).filter((role) => known.has(role));
-    const key = JSON.stringify([entity.name, action, ...roles.toSorted()]);
+    const roles = countingRoles(caller);
+    const key = JSON.stringify([entity.name, action, ...roles]);
     const found = ofRoles.get(key);
     if (found) return found;
     const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
@@ -76,6 +81,7 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     mayUse: (caller, asked) => grantedTo(caller, asked).rights.mayUse,
     mayReachAllJobs: (caller, asked) => grantedTo(caller, asked).rights.mayReachAllJobs,
     fieldsOf: (caller, asked) => grantedTo(caller, asked).rights.fields,
+    rightsKeyOf: (caller) => JSON.stringify(countingRoles(caller)),
     scopeOf(caller, asked) {
       const granted = grantedTo(caller, asked);
       return (granted.scope ??= createScope(caller, asked, granted.rights));

@@ -158,9 +158,21 @@ export interface About {
 }
 
 /** What a successful answer holds: its own members, without the envelope's `success` and `timestamp`, or a file. */
-export type AnswerForm =
-  | { readonly status: 200 | 201; readonly schema: JsonSchema }
-  | { readonly status: 200; readonly mediaTypes: readonly string[] };
+export type AnswerForm = JsonForm | FileForm;
+
+export interface JsonForm {
+  readonly status: 200 | 201;
+  readonly schema: JsonSchema;
+  /** True: the schema is that of the whole answer, which has no envelope. Absent: it has one. */
+  readonly isBare?: boolean;
+  /** True: an answer that shows a record has its ETag. Absent: there is none. */
+  readonly hasEtag?: boolean;
+}
+
+export interface FileForm {
+  readonly status: 200;
+  readonly mediaTypes: readonly string[];
+}
 
 /** What every action declares. Lists and descriptions of actions are derived from it. */
 interface Described<Needs> {

@@ -103,21 +103,18 @@ function stateSchema(kind: JobKind, states: readonly State[]): JsonSchema {
   const job_id = jobIdSchema(kind);
   const failed = closedObject(
     {
-      success: { type: "boolean" },
+      success: { const: false },
       job_id,
       status: { const: "failed" },
       error: { type: ["string", "null"] },
     },
-    ["job_id", "status", "error"],
+    ["success", "job_id", "status", "error"],
   );
   return {
     anyOf: [
       ...states.map(({ status, required = {}, optional = {} }) => {
         const members = { job_id, status: { const: status }, ...required };
-        return closedObject(
-          { success: { type: "boolean" }, ...members, ...optional },
-          Object.keys(members),
-        );
+        return closedObject({ ...members, ...optional }, Object.keys(members));
       }),
       failed,
     ],

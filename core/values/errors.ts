@@ -1,5 +1,5 @@
 /**
- * The only type of error that is answered to clients. Core and the engines throw it; `app/http/error-table.ts` maps its
+ * The only type of error that is answered to clients. Core and the engines throw it; `core/calls/error-table.ts` maps its
  * kind to the HTTP status and the public error name.
  */
 

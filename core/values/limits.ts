@@ -241,6 +241,8 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** Characters of all OpenAPI documents that a process keeps; each set of rights has one of its own. */
+  documentsKeptLengthMax: 32 * 1024 ** 2,
   /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
   connectionsMax: 10_000,
   /** An idle connection is kept for so long: longer than the 60 seconds of many load balancers, which would else use one that has just closed. */

@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { errorTable } from "../../app/http/error-table.ts";
+import { errorTable } from "../../core/calls/error-table.ts";
 import type { Action, Method } from "../../core/calls/action.ts";
 import { actions } from "../../core/actions.ts";
 import { compileProject } from "../../core/config/compile-project.ts";

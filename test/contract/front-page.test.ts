@@ -57,7 +57,7 @@ describe("without auth", () => {
           ],
         },
       ],
-      links: { docs: "/docs", ready: "/health/ready" },
+      links: { docs: "/docs", openapi: "/openapi.json", ready: "/health/ready" },
       timestamp: expect.any(String),
     });
   });
@@ -152,7 +152,7 @@ describe("with auth", () => {
         service: "rowgate",
         projects: [],
         sign_in: signIn,
-        links: { docs: "/docs", ready: "/health/ready" },
+        links: { docs: "/docs", openapi: "/openapi.json", ready: "/health/ready" },
         timestamp: expect.any(String),
       },
     ]);

@@ -1,5 +1,5 @@
 /** The only table that maps the kind of an error to the status and the short name that clients see. */
-import type { ErrorKind } from "../../core/values/errors.ts";
+import type { ErrorKind } from "../values/errors.ts";
 
 export const errorTable: Readonly<Record<ErrorKind, { status: number; error: string }>> = {
   invalidPayload: { status: 400, error: "Invalid payload" },

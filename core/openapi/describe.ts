@@ -1,0 +1,151 @@
+/**
+ * START HERE: the OpenAPI document (3.1) of projects, as a plain value. It is made of what the actions say of themselves and of
+ * the compiled entities, as one caller sees them; nothing in it is written by hand for an endpoint.
+ */
+import type { Routes } from "../dispatch.ts";
+import type { Json } from "../values/json.ts";
+import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
+import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
+import { answerHeaders, headerParameters } from "./headers.ts";
+import { healthPaths, healthTag } from "./health-paths.ts";
+import { distinctNames } from "./naming.ts";
+import type { Paths } from "./operation.ts";
+import { describeProjectWide } from "./project-wide.ts";
+import { securitySchemes } from "./security.ts";
+import type { ProjectTraits } from "./traits.ts";
+
+/** One project, and the caller who asks for the document. */
+export interface DescribedProject {
+  readonly name: string;
+  readonly traits: ProjectTraits;
+  /** Null: its database was not reached yet, so it has no paths. */
+  readonly routes: Routes | null;
+  /** Null: a caller that the project does not know, for whom it has no paths. */
+  readonly viewOf: ViewOf | null;
+}
+
+/** Whoever may use every action with all fields. */
+export const wholeView: ViewOf = ({ entity }) => entity;
+
+export interface OpenApiDocument {
+  readonly openapi: "3.1.0";
+  readonly info: Json;
+  readonly servers: Json;
+  /** Operations that need credentials say so themselves. */
+  readonly security: readonly [];
+  readonly tags: readonly Json[];
+  readonly paths: Paths;
+  readonly components: Readonly<Record<string, Json>>;
+}
+
+export interface DescribeOptions {
+  /** Where the service is; absent: where the document comes from. */
+  readonly serverUrl?: string;
+}
+
+/** The document of one project. */
+export function describeProject(
+  project: DescribedProject,
+  options: DescribeOptions = {},
+): OpenApiDocument {
+  const parts = createDocumentParts();
+  const described = describe(project, parts, { name: "", tag: "" });
+  return documentOf(described, { ...options, title: project.name, parts, projects: [project] });
+}
+
+/** The document of all projects: a project's name stands first in the names of its operations and schemas. */
+export function describeProjects(
+  projects: readonly DescribedProject[],
+  options: DescribeOptions = {},
+): OpenApiDocument {
+  const parts = createDocumentParts();
+  const names = distinctNames(projects.map(({ name }) => name));
+  const described = projects.map((project) => {
+    const { name } = project;
+    return describe(project, parts, { name: names.get(name)!, tag: `${name}/` });
+  });
+  const whole: Described = {
+    paths: Object.assign({}, ...described.map(({ paths }) => paths), healthPaths),
+    tags: [...described.flatMap(({ tags }) => tags), healthTag],
+  };
+  return documentOf(whole, { ...options, title: "Rowgate", parts, projects });
+}
+
+interface Described {
+  readonly paths: Paths;
+  readonly tags: readonly string[];
+}
+
+/** What stands before the names of a project's operations and schemas, and before its tags. */
+interface Prefix {
+  readonly name: string;
+  readonly tag: string;
+}
+
+function describe(
+  { name, routes, traits, viewOf }: DescribedProject,
+  parts: DocumentParts,
+  prefix: Prefix,
+): Described {
+  if (routes === null || viewOf === null) return { paths: {}, tags: [] };
+  const { endpoints, projectWide } = routes;
+  // Also of endpoints that the caller does not see, so that all callers know the others by the same names.
+  const names = distinctNames(endpoints.keys());
+  const paths: Record<string, Paths[string]> = {};
+  const tags: string[] = [];
+  for (const [endpoint, actions] of endpoints) {
+    const place = {
+      path: `/api/${name}/${endpoint}`,
+      base: prefix.name + names.get(endpoint)!,
+      tag: prefix.tag + endpoint,
+      parts,
+      traits,
+    };
+    const own = describeEndpoint(actions.values(), viewOf, place);
+    if (Object.keys(own).length > 0) tags.push(place.tag);
+    Object.assign(paths, own);
+  }
+  const [tag] = tags;
+  if (tag === undefined) return { paths, tags };
+  const whole = { path: `/api/${name}`, base: prefix.name, tag: `${prefix.tag}lock`, parts };
+  const wide = [...projectWide.values()].map((bound) => describeProjectWide(bound, paths, whole));
+  const all: Paths = Object.assign({}, ...wide);
+  if (Object.keys(all).length > 0 && !tags.includes(whole.tag)) tags.push(whole.tag);
+  return { paths: { ...paths, ...all }, tags };
+}
+
+interface Frame extends DescribeOptions {
+  readonly title: string;
+  readonly parts: DocumentParts;
+  readonly projects: readonly DescribedProject[];
+}
+
+function documentOf(
+  { paths, tags }: Described,
+  { title, parts, projects, serverUrl = "/" }: Frame,
+): OpenApiDocument {
+  const isEmpty = Object.keys(paths).length === 0;
+  return {
+    openapi: "3.1.0",
+    info: { title, version: documentVersion },
+    servers: [{ url: serverUrl }],
+    security: [],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: securitySchemes(projects.map(({ traits }) => traits.credentials)),
+      ...(!isEmpty && {
+        schemas: sorted(parts.schemas.schemas),
+        responses: sorted(parts.responses),
+        parameters: headerParameters,
+        headers: answerHeaders,
+      }),
+    },
+  };
+}
+
+/** The API has no versions: its ETag tells whether the document changed. */
+const documentVersion = "1";
+
+const sorted = (members: ReadonlyMap<string, Json>): Record<string, Json> =>
+  Object.fromEntries([...members].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,117 @@
+/** What an operation takes: its parameters and its body. */
+import type { RequestHeader } from "../calls/action-errors.ts";
+import { workbookMediaType } from "../jobs/job-schema.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Json } from "../values/json.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import type { DraftOperation, OperationPlace } from "./draft-operation.ts";
+import { parameterReference, requestMode } from "./headers.ts";
+import { exampleOf } from "./schema-example.ts";
+
+export interface RequestBody {
+  readonly required?: true;
+  /** By media type. */
+  readonly content: Readonly<Record<string, MediaType>>;
+}
+
+interface MediaType {
+  readonly schema: Json;
+  readonly example?: Json;
+  readonly encoding?: Json;
+}
+
+/** The members `parameters` and `requestBody` of an operation. `name`: of the schema of its body. */
+export function requestOf(
+  draft: DraftOperation,
+  place: OperationPlace,
+  name: string,
+): { readonly parameters: readonly Json[]; readonly requestBody?: RequestBody } {
+  const parameters = [...queryOf(draft, place), ...headersOf(draft)];
+  return {
+    parameters,
+    ...(draft.method === "POST" && { requestBody: bodyOf(draft, place, name) }),
+  };
+}
+
+function headersOf({ action, method, answer }: DraftOperation): Json[] {
+  const mode = method === "GET" ? "dynamic" : "static";
+  const own = [...action.headers].map((header: RequestHeader) =>
+    header === "X-Request-Mode" ? requestMode(mode) : parameterReference(header),
+  );
+  const ofFiles = "mediaTypes" in answer ? [parameterReference("Range")] : [];
+  return [...own, ...ofFiles, parameterReference("X-Request-Id")];
+}
+
+/** Objects and lists come as names with brackets: `where[city]=Graz`. */
+function queryOf({ method, input }: DraftOperation, { printer }: OperationPlace): Json[] {
+  if (method !== "GET") return [];
+  const { properties = {}, required = [] } = input;
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    ...(required.includes(name) && { required: true }),
+    ...(isNested(schema) && { style: "deepObject", explode: true }),
+    ...(schema.description !== undefined && { description: schema.description }),
+    schema: printer.print(schema),
+  }));
+}
+
+const isNested = ({ type, anyOf = [] }: JsonSchema): boolean =>
+  [type].flat().some((one) => one === "object" || one === "array") || anyOf.some(isNested);
+
+function bodyOf(draft: DraftOperation, { printer }: OperationPlace, name: string): RequestBody {
+  const { action, input } = draft;
+  const schema = printer.printAs(input, name);
+  if (action.takesUpload) {
+    const encoding = { file: { contentType: workbookMediaType } };
+    return { required: true, content: { "multipart/form-data": { schema, encoding } } };
+  }
+  const example = exampleOf(input, { members: exampleMembersOf(draft) });
+  const media: MediaType = {
+    schema: action.takesOptions ? withOptions(schema) : schema,
+    ...(example !== undefined && { example }),
+  };
+  return {
+    ...(!isEmptyTaken(input) && { required: true }),
+    content: {
+      "application/json": media,
+      ...(action.takesForm && { "application/x-www-form-urlencoded": { schema } }),
+    },
+  };
+}
+
+const isEmptyTaken = ({ minProperties = 0, required = [], anyOf }: JsonSchema): boolean =>
+  minProperties === 0 && required.length === 0 && !anyOf?.every((one) => !isEmptyTaken(one));
+
+/** The body itself, or beside options for handlers. */
+const withOptions = (schema: Json): Json => ({
+  anyOf: [
+    schema,
+    {
+      type: "object",
+      properties: { data: schema, options: { type: "object" } },
+      required: ["data", "options"],
+      additionalProperties: false,
+    },
+  ],
+});
+
+/** Optional members of a body that its example has. */
+function exampleMembersOf({ action, entity }: DraftOperation): readonly string[] {
+  const shown = shownMembers[action.name] ?? [];
+  return typeof shown === "function" ? shown(entity) : shown;
+}
+
+const fieldsOf = ({ insert }: Entity): string[] => [...(insert?.writable.keys() ?? [])];
+
+const shownMembers: Readonly<
+  Record<string, readonly string[] | ((entity: Entity) => readonly string[])>
+> = {
+  create: fieldsOf,
+  update: (entity) => fieldsOf(entity).slice(0, 3),
+  read: ["page", "per_page", "where", "sort_columns"],
+  datatables: ["draw", "start", "length", "search"],
+  lookup: ["search", "limit"],
+  aggregate: ["operations", "group_by"],
+  export: ["format", "where"],
+};

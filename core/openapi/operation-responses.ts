@@ -1,0 +1,138 @@
+/** What an operation answers: its success, as JSON or as a file, and each error that it can give. */
+import type { ErrorKind } from "../values/errors.ts";
+import { errorTable } from "../calls/error-table.ts";
+import type { Action, FileForm, JsonForm } from "../calls/action.ts";
+import type { Json } from "../values/json.ts";
+import type { DraftOperation, OperationPlace } from "./draft-operation.ts";
+import { answeredSchema } from "./envelopes.ts";
+import { errorSchemaOf, failureExamples, failuresOf } from "./failures.ts";
+import { type AnswerHeader, headerReferences } from "./headers.ts";
+import { pascalCase } from "./naming.ts";
+import { exampleOf } from "./schema-example.ts";
+import { isLimited } from "./traits.ts";
+
+/** By status. `name`: begins the name of the answer's schema. */
+export function responsesOf(
+  draft: DraftOperation,
+  place: OperationPlace,
+  name: string,
+): Record<string, Json> {
+  const { action, method, answer, entity } = draft;
+  const { traits, parts, printer } = place;
+  const hasCredentials = traits.credentials !== null;
+  const isCounted = isLimited(traits, action.name);
+  const always: readonly AnswerHeader[] = [
+    "X-Request-Id",
+    ...(isCounted ? (["RateLimit-Policy", "RateLimit"] as const) : []),
+  ];
+  const successes =
+    "schema" in answer
+      ? { [answer.status]: jsonResponse(draft, { answer, place, name, always }) }
+      : fileResponses(answer, always);
+  const failures = failuresOf({ action, method, entity, hasCredentials, isCounted });
+  return {
+    ...successes,
+    ...Object.fromEntries(
+      [...failures].map(([status, kinds]) => {
+        const isOwn = kinds.length > 1 || hasOwnErrors(action);
+        const wanted = isOwn ? `${pascalCase(action.name)}${status}` : nameOfKind(kinds[0]!);
+        const schema = printer.print(errorSchemaOf(action));
+        const response = failureResponse(kinds, { action, schema, always });
+        return [status, parts.addResponse(wanted, response)];
+      }),
+    ),
+  };
+}
+
+const hasOwnErrors = (action: Action): boolean =>
+  Object.keys(action.besideErrors(undefined)).length > 0;
+
+const nameOfKind = (kind: ErrorKind): string => kind.slice(0, 1).toUpperCase() + kind.slice(1);
+
+interface JsonResponse {
+  readonly answer: JsonForm;
+  readonly place: OperationPlace;
+  readonly name: string;
+  readonly always: readonly AnswerHeader[];
+}
+
+function jsonResponse(
+  { action, method, entity }: DraftOperation,
+  { answer, place: { printer }, name, always }: JsonResponse,
+): Json {
+  const whole = answeredSchema(answer);
+  const isSearch = method === "GET" && action.methods.length > 1;
+  const schema = printer.printAs(whole, `${name}${isSearch ? "Search" : ""}Answer`);
+  const example = exampleOf(whole);
+  const own: AnswerHeader[] = [
+    ...(answer.hasEtag ? (["ETag"] as const) : []),
+    ...(action.headers.has("Idempotency-Key") ? (["Idempotency-Replayed"] as const) : []),
+  ];
+  return {
+    description: answer.status === 201 ? "It was stored." : "The answer.",
+    headers: headerReferences([...always, ...own]),
+    content: {
+      "application/json": {
+        schema: action.showsErrorsInline(entity)
+          ? { anyOf: [schema, printer.print(errorSchemaOf(action))] }
+          : schema,
+        ...(example !== undefined && { example }),
+      },
+    },
+  };
+}
+
+/** The whole file, a part of it, or a part that it does not have. */
+function fileResponses(
+  { mediaTypes }: FileForm,
+  always: readonly AnswerHeader[],
+): Record<string, Json> {
+  const content = Object.fromEntries(
+    mediaTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]),
+  );
+  const headers = (...own: AnswerHeader[]): Json =>
+    headerReferences([...always, "Content-Disposition", "Accept-Ranges", ...own]);
+  return {
+    200: { description: "The file.", headers: headers(), content },
+    206: {
+      description: "The part that Range asks for.",
+      headers: headers("Content-Range"),
+      content,
+    },
+    416: { description: "The file has no such part.", headers: headers("Content-Range") },
+  };
+}
+
+interface FailureParts {
+  readonly action: Action;
+  /** Of every error of the action. */
+  readonly schema: Json;
+  readonly always: readonly AnswerHeader[];
+}
+
+function failureResponse(
+  kinds: readonly ErrorKind[],
+  { action, schema, always }: FailureParts,
+): Json {
+  const names = [...new Set(kinds.map((kind) => errorTable[kind].error))];
+  const own = kinds.flatMap((kind) => headersOf[kind] ?? []);
+  return {
+    description: names.join(", "),
+    headers: headerReferences([...always, ...new Set(own)]),
+    content: {
+      "application/json": {
+        schema: {
+          allOf: [schema, { type: "object", properties: { error: { enum: names } } }],
+        },
+        examples: failureExamples(kinds, action.besideErrors(undefined)),
+      },
+    },
+  };
+}
+
+const headersOf: Readonly<Partial<Record<ErrorKind, readonly AnswerHeader[]>>> = {
+  unauthorized: ["WWW-Authenticate"],
+  requestInProgress: ["Retry-After"],
+  tooManyRequests: ["Retry-After"],
+  unavailable: ["Retry-After"],
+};

@@ -1,0 +1,176 @@
+/**
+ * Prints schemas into a document: a part that stands in several places becomes a component with a name, and a reference
+ * everywhere else. Parts are told apart by what they say and not by which object says it.
+ */
+import type { Json } from "../values/json.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { createUniqueNames, pascalCase } from "./naming.ts";
+
+/** The schemas of a document that have names. */
+export interface SchemaRegistry {
+  /** By name. */
+  readonly schemas: Map<string, Json>;
+  /** Takes a name; the next one who wants it gets another. */
+  readonly uniqueName: (wanted: string) => string;
+  /** The names of parts that no endpoint owns, by what they say. */
+  readonly shared: ReadonlyMap<string, string>;
+}
+
+export function createSchemaRegistry(shared: ReadonlyMap<string, JsonSchema>): SchemaRegistry {
+  const uniqueName = createUniqueNames();
+  const printed = createInterning();
+  const named = [...shared].map(([name, schema]): [string, string] => [
+    printed.intern(schema, "").whole,
+    uniqueName(name),
+  ]);
+  return { schemas: new Map(), uniqueName, shared: new Map(named) };
+}
+
+export interface SchemaPrinter {
+  /** Every schema comes here once before the first one is printed, so that it is known what stands in several places. */
+  collect(schema: JsonSchema, hint: string): void;
+  /** Gives the part a name wherever it stands. */
+  name(schema: JsonSchema, wanted: string): void;
+  /** The schema itself, with references to its named parts; or a reference to it. */
+  print(schema: JsonSchema): Json;
+  /** A reference to the schema, which becomes a component of its own. */
+  printAs(schema: JsonSchema, wanted: string): Json;
+}
+
+/** `prefix`: begins the names of parts that are found to stand in several places. */
+export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): SchemaPrinter {
+  const { intern } = createInterning();
+
+  function nameOf(node: SchemaNode): string | null {
+    if (node.name !== null) return node.name;
+    const shared = registry.shared.get(node.whole);
+    if (shared !== undefined) return (node.name = shared);
+    if (node.uses < 2 || node.whole.length < namedLengthMin || node.hint === "") return null;
+    return (node.name = registry.uniqueName(prefix + pascalCase(node.hint)));
+  }
+
+  function printNode(node: SchemaNode): Json {
+    const name = nameOf(node);
+    return name === null ? inline(node) : define(name, node);
+  }
+
+  function define(name: string, node: SchemaNode): Json {
+    if (!registry.schemas.has(name)) {
+      // Takes its place before its parts take theirs.
+      registry.schemas.set(name, null);
+      registry.schemas.set(name, inline(node));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  // A schema is JSON: its members that are not parts are copied.
+  const inline = ({ own, parts }: SchemaNode): Json =>
+    replaceParts(own, (at) => printNode(parts[at]!)) as Json;
+
+  return {
+    collect: (schema, hint) => void intern(schema, hint).uses++,
+    name(schema, wanted) {
+      const node = intern(schema, "");
+      if (registry.shared.has(node.whole)) return;
+      node.name ??= registry.uniqueName(wanted);
+    },
+    print: (schema) => printNode(intern(schema, "")),
+    printAs(schema, wanted) {
+      const node = intern(schema, "");
+      const shared = registry.shared.get(node.whole);
+      return define(shared ?? registry.uniqueName(wanted), node);
+    },
+  };
+}
+
+/** Shorter parts are as easily read where they stand. */
+const namedLengthMin = 200;
+
+interface SchemaNode {
+  /** The schema as canonical text. */
+  readonly whole: string;
+  /** With a number in the place of each part. */
+  readonly own: Parted<number>;
+  readonly parts: readonly SchemaNode[];
+  /** The member under which it was found first. */
+  hint: string;
+  /** Places where it stands. */
+  uses: number;
+  name: string | null;
+}
+
+/** One node for all schemas that say the same. */
+function createInterning() {
+  const byText = new Map<string, SchemaNode>();
+  const bySchema = new Map<JsonSchema, SchemaNode>();
+
+  function intern(schema: JsonSchema, hint: string): SchemaNode {
+    const known = bySchema.get(schema) ?? create(schema, hint);
+    bySchema.set(schema, known);
+    if (known.hint === "") known.hint = hint;
+    return known;
+  }
+
+  function create(schema: JsonSchema, hint: string): SchemaNode {
+    const parts: SchemaNode[] = [];
+    const texts: string[] = [];
+    const own = replaceParts<JsonSchema, number>(schema, (part, place) => {
+      const node = intern(part, hintFor(place, hint));
+      texts.push(node.whole);
+      return parts.push(node) - 1;
+    });
+    const whole = `${JSON.stringify(own)}${texts.length > 0 ? `[${texts.join()}]` : ""}`;
+    const known = byText.get(whole);
+    if (known) return known;
+    for (const part of parts) part.uses++;
+    const node = { whole, own, parts, hint, uses: 0, name: null };
+    byText.set(whole, node);
+    return node;
+  }
+
+  return { intern };
+}
+
+function hintFor(place: Place, hint: string): string {
+  if (place === "branch") return hint;
+  return place === "items" ? hint.replace(/(?<=[a-z]{2})s$/, "") : place.name;
+}
+
+/** Where a part stands: under a name below `properties`, or elsewhere in its schema. */
+type Place = { readonly name: string } | "items" | "branch";
+
+/** The schema with something else in the place of each part of it. */
+function replaceParts<Part, Other>(
+  schema: Parted<Part>,
+  replace: (part: Part, place: Place) => Other,
+): Parted<Other> {
+  const { properties, items, additionalProperties: further, allOf, anyOf, not, ...own } = schema;
+  const branch = (part: Part): Other => replace(part, "branch");
+  return {
+    ...own,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, part]) => [name, replace(part, { name })]),
+      ),
+    }),
+    ...(further !== undefined && {
+      additionalProperties: typeof further === "boolean" ? further : replace(further, "items"),
+    }),
+    ...(items !== undefined && { items: replace(items, "items") }),
+    ...(allOf && { allOf: allOf.map(branch) }),
+    ...(anyOf && { anyOf: anyOf.map(branch) }),
+    ...(not !== undefined && { not: branch(not) }),
+  };
+}
+
+/** A schema whose parts are something else than schemas. */
+interface Parted<Part> extends Omit<JsonSchema, PartKeyword> {
+  readonly properties?: Readonly<Record<string, Part>>;
+  readonly additionalProperties?: boolean | Part;
+  readonly items?: Part;
+  readonly allOf?: readonly Part[];
+  readonly anyOf?: readonly Part[];
+  readonly not?: Part;
+}
+
+type PartKeyword = "properties" | "additionalProperties" | "items" | "allOf" | "anyOf" | "not";

@@ -1,0 +1,31 @@
+/** The credentials of a project as security schemes, and which of them an operation needs. */
+import type { BoundAction } from "../dispatch.ts";
+import type { Json } from "../values/json.ts";
+import type { Credentials } from "./traits.ts";
+
+/** Of `components`, by name: those that any of the projects takes. */
+export function securitySchemes(all: readonly (Credentials | null)[]): Record<string, Json> {
+  const takesApiKeys = all.some((one) => one?.takesApiKeys);
+  const takesTokens = all.some((one) => one?.takesTokens);
+  return {
+    ...(takesApiKeys && { apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" } }),
+    ...(takesTokens && { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }),
+  };
+}
+
+/** The member `security` of an operation: one of these will do. Absent where nobody is asked for credentials. */
+export function securityOf(
+  credentials: Credentials | null,
+  bound: BoundAction,
+): { readonly security?: Json } {
+  if (credentials === null) return {};
+  const { takesApiKeys, takesTokens, anonymous } = credentials;
+  const isForEverybody = anonymous !== null && bound.viewFor(anonymous) !== null;
+  return {
+    security: [
+      ...(takesApiKeys ? [{ apiKey: [] }] : []),
+      ...(takesTokens ? [{ bearer: [] }] : []),
+      ...(isForEverybody ? [{}] : []),
+    ],
+  };
+}
