@@ -64,7 +64,7 @@ export const adjust = defineAction<AdjustNeeds>({
   input: (plan) => adjustSchema(plan),
   answer: (plan, { entity }) => ({
     status: 200,
-    schema: writeAnswerSchema(plan, entity),
+    schema: writeAnswerSchema(plan, entity, "adjusted"),
     hasEtag: true,
   }),
 

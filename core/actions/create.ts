@@ -26,7 +26,7 @@ export const create = defineAction<CreatePlan>({
   input: (plan, { entity }) => createSchema(plan, entity),
   answer: (plan, { entity }) => ({
     status: 201,
-    schema: writeAnswerSchema(plan, entity),
+    schema: writeAnswerSchema(plan, entity, "added"),
     hasEtag: true,
   }),
 

@@ -20,7 +20,7 @@ export const update = defineAction<RecordPlan>({
   input: (plan, { entity }) => updateSchema(plan, entity),
   answer: (plan, { entity }) => ({
     status: 200,
-    schema: writeAnswerSchema(plan, entity),
+    schema: writeAnswerSchema(plan, entity, "updated"),
     hasEtag: true,
   }),
 

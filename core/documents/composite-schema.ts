@@ -9,6 +9,7 @@ import { hasHandlers } from "../records/events.ts";
 import { mustSendKey } from "../records/record.ts";
 import {
   actorSchema,
+  doneSchema,
   keySchema,
   newKeySchema,
   readOnlySchemas,
@@ -65,7 +66,8 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
 }
 
 /** The header with its details, as create-composite answers them. */
-export function createdCompositeSchema(plan: CompositeNeeds, { settings }: Entity): JsonSchema {
+export function createdCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
+  const { settings } = entity;
   const details = detailsOf(plan.composite, ({ shown }) => ({
     type: "array",
     items: recordSchema(shown, settings),
@@ -73,17 +75,18 @@ export function createdCompositeSchema(plan: CompositeNeeds, { settings }: Entit
   const data = writtenSchema(plan, (columns) =>
     wholeObject({ ...shownMembers(columns, settings), ...details }),
   );
-  return wholeObject({ message: { type: "string" }, data });
+  return wholeObject({ message: doneSchema(entity, "added"), data });
 }
 
 /** The header and how many details were changed, as update-composite answers them. */
-export function updatedCompositeSchema(plan: CompositeNeeds, { settings }: Entity): JsonSchema {
+export function updatedCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
+  const { settings } = entity;
   const count: JsonSchema = { type: "integer", minimum: 0 };
   const _operations = wholeObject({ deleted: count, updated: count, inserted: count });
   const data = writtenSchema(plan, (columns) =>
     wholeObject({ ...shownMembers(columns, settings), _operations }),
   );
-  return wholeObject({ message: { type: "string" }, data });
+  return wholeObject({ message: doneSchema(entity, "updated"), data });
 }
 
 /** The header with its details, as read-composite answers them; null where no header matches. */

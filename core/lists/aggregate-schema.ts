@@ -21,9 +21,14 @@ import {
 /** One branch without joins, and, where there is something to join, one with them. */
 export function aggregateSchema(plan: AggregatePlan): JsonSchema {
   const noJoins: JsonSchema = { type: ["array", "null"], maxItems: 0 };
-  const alone = requestSchema(plan.columns, noJoins);
-  if (plan.joins.size + plan.tables.length === 0) return alone;
-  return { anyOf: [alone, requestSchema(withJoined(plan), joinsSchema(plan), ["joins"])] };
+  const alone = requestSchema({ ...namesIn(plan.columns), joins: noJoins });
+  const joinable = plan.joins.size + plan.tables.length;
+  if (joinable === 0) return alone;
+  const joined =
+    joinable > limits.joinsDescribedMax
+      ? joinedRequestSchema
+      : requestSchema({ ...namesIn(withJoined(plan)), joins: joinsSchema(plan) }, ["joins"]);
+  return { anyOf: [alone, joined] };
 }
 
 const valueSchema: JsonSchema = { type: ["string", "number", "boolean", "null"] };
@@ -34,29 +39,43 @@ export const aggregateAnswerSchema: JsonSchema = wholeObject({
   data: { anyOf: [rowSchema, { type: "array", items: rowSchema }] },
 });
 
+/** What a request names: the schemas of its members. */
+interface Names {
+  /** One operation. */
+  readonly operation: JsonSchema;
+  /** One column of group_by. */
+  readonly group: JsonSchema;
+  readonly where: JsonSchema;
+  readonly joins: JsonSchema;
+}
+
+function namesIn(columns: Columns): Omit<Names, "joins"> {
+  const groupable = [...columns].filter(([, { type }]) => takesType(null, type));
+  return {
+    operation: anyOf(operationSchemas(columns)),
+    group: { enum: groupable.map(([name]) => name) },
+    where: {
+      anyOf: [whereSchema(columns), equalitySchema(columns), equalitiesSchema(columns, 0)],
+    },
+  };
+}
+
 function requestSchema(
-  columns: Columns,
-  joins: JsonSchema,
+  { operation, group, where, joins }: Names,
   required: readonly string[] = [],
 ): JsonSchema {
-  const groupable = [...columns].filter(([, { type }]) => takesType(null, type));
+  const operations: JsonSchema = {
+    type: "array",
+    items: operation,
+    maxItems: limits.aggregateOperationsMax,
+  };
   const request = closedObject(
     {
-      operations: orNull({
-        type: "array",
-        items: anyOf(operationSchemas(columns)),
-        maxItems: limits.aggregateOperationsMax,
-      }),
-      group_by: orNull({
-        type: "array",
-        items: { enum: groupable.map(([name]) => name) },
-        maxItems: limits.aggregateGroupsMax,
-      }),
+      operations: orNull(operations),
+      group_by: orNull({ type: "array", items: group, maxItems: limits.aggregateGroupsMax }),
       having: namedWhereSchema(),
       joins,
-      where: {
-        anyOf: [whereSchema(columns), equalitySchema(columns), equalitiesSchema(columns, 0)],
-      },
+      where,
       sort_columns: sortTermsSchema({ type: "string" }),
       limit: { type: ["integer", "null"], minimum: 1, maximum: limits.aggregateLimitMax },
     },
@@ -69,6 +88,8 @@ function requestSchema(
   return { ...request, anyOf: [{ properties: { having: { type: "null" } } }, isGrouped] };
 }
 
+const alias: JsonSchema = { type: ["string", "null"], pattern: aliasForm.source };
+
 /** One branch for functions that take the same columns. */
 function operationSchemas(columns: Columns): JsonSchema[] {
   const byFields = new Map<string, { functions: string[]; fields: string[] }>();
@@ -79,7 +100,6 @@ function operationSchemas(columns: Columns): JsonSchema[] {
     group.functions.push(name);
     byFields.set(fields.join("\n"), group);
   }
-  const alias: JsonSchema = { type: ["string", "null"], pattern: aliasForm.source };
   return [...byFields.values()]
     .filter(({ fields }) => fields.length > 0)
     .map(({ functions, fields }) =>
@@ -107,23 +127,79 @@ function withJoined({ columns, joins, tables }: AggregatePlan): Columns {
 function joinsSchema({ columns, joins, tables }: AggregatePlan): JsonSchema {
   const named = joins.size > 0 ? [{ enum: [...joins.keys()] }] : [];
   const asked = tables.flatMap(({ name, columns: fields }) => {
-    const pairs = [...columns.values()].flatMap((left) => {
-      const targets = [...fields.values()].filter((right) => canJoin(left, right));
-      return targets.length === 0 ? [] : [{ left, targets }];
-    });
-    return pairs.map(({ left, targets }) =>
-      closedObject(
-        {
-          tableName: { const: name },
-          joinType: { enum: ["LEFT", "INNER", "RIGHT"], default: "LEFT" },
-          sourceField: { const: left.name },
-          targetField: nameSchema(targets),
-          fields: { type: "array", items: nameSchema(fields.values()), minItems: 1 },
-        },
-        ["tableName", "sourceField", "targetField", "fields"],
-      ),
+    // Columns that can be joined to the same ones share a branch.
+    const sources = Map.groupBy(columns.values(), (left) =>
+      JSON.stringify([...fields.values()].filter((right) => canJoin(left, right)).map(nameOf)),
+    );
+    return [...sources].flatMap(([targets, lefts]) =>
+      targets === "[]"
+        ? []
+        : joinSchema({
+            tableName: { const: name },
+            sourceField: nameSchema(lefts),
+            targetField: { enum: JSON.parse(targets) as string[] },
+            field: nameSchema(fields.values()),
+          }),
     );
   });
   const items = anyOf([...named, ...asked]);
   return { type: "array", items, minItems: 1, maxItems: limits.aggregateJoinsMax };
 }
+
+const nameOf = ({ name }: Column): string => name;
+
+const joinSchema = ({
+  tableName,
+  sourceField,
+  targetField,
+  field,
+}: Record<"tableName" | "sourceField" | "targetField" | "field", JsonSchema>): JsonSchema =>
+  closedObject(
+    {
+      tableName,
+      joinType: { enum: ["LEFT", "INNER", "RIGHT"], default: "LEFT" },
+      sourceField,
+      targetField,
+      fields: { type: "array", items: field, minItems: 1 },
+    },
+    ["tableName", "sourceField", "targetField", "fields"],
+  );
+
+const text: JsonSchema = { type: "string" };
+const anyEquality = closedObject({ key: text, value: {}, operator: { const: "=" } }, [
+  "key",
+  "value",
+]);
+
+/**
+ * A request with joins where there are so many tables that the schema says nothing of their names: for each endpoint, it
+ * would name the columns of all others.
+ */
+export const joinedRequestSchema: JsonSchema = requestSchema(
+  {
+    operation: closedObject({ function: { enum: functionNames }, field: text, alias }, [
+      "function",
+      "field",
+    ]),
+    group: text,
+    where: {
+      anyOf: [
+        namedWhereSchema(),
+        anyEquality,
+        { type: "array", items: anyEquality, maxItems: limits.whereConditionsMax },
+      ],
+    },
+    joins: {
+      type: "array",
+      items: {
+        anyOf: [
+          text,
+          joinSchema({ tableName: text, sourceField: text, targetField: text, field: text }),
+        ],
+      },
+      minItems: 1,
+      maxItems: limits.aggregateJoinsMax,
+    },
+  },
+  ["joins"],
+);

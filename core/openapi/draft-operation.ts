@@ -44,9 +44,9 @@ export function collectSchemas(
   { method, input, answer, action }: DraftOperation,
   printer: SchemaPrinter,
 ): void {
-  if (method === "POST") printer.collect(input, action.name);
+  if (method === "POST") printer.collect(input, "", action.name);
   else
     for (const [name, schema] of Object.entries(input.properties ?? {}))
-      printer.collect(schema, name);
-  if ("schema" in answer) printer.collect(answeredSchema(answer), action.name);
+      printer.collect(schema, name, action.name);
+  if ("schema" in answer) printer.collect(answeredSchema(answer), "", action.name);
 }

@@ -13,12 +13,13 @@ export function camelCase(name: string): string {
   return pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
 }
 
-/** Returns the wanted name the first time, and with a number behind it after that: `Order`, `Order2`. */
+/** Returns the wanted name the first time, and with a number behind it after that: `Order`, `Order2`, `Order404_2`. */
 export function createUniqueNames(): (wanted: string) => string {
   const taken = new Set<string>();
   return (wanted) => {
     let name = wanted;
-    for (let number = 2; taken.has(name); number++) name = `${wanted}${number}`;
+    const stem = /[0-9]$/.test(wanted) ? `${wanted}_` : wanted;
+    for (let number = 2; taken.has(name); number++) name = `${stem}${number}`;
     taken.add(name);
     return name;
   };

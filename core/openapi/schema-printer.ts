@@ -12,23 +12,48 @@ export interface SchemaRegistry {
   readonly schemas: Map<string, Json>;
   /** Takes a name; the next one who wants it gets another. */
   readonly uniqueName: (wanted: string) => string;
-  /** The names of parts that no endpoint owns, by what they say. */
-  readonly shared: ReadonlyMap<string, string>;
+  /** Parts that no endpoint owns, by what they say. */
+  readonly shared: ReadonlyMap<string, SharedPart>;
 }
 
-export function createSchemaRegistry(shared: ReadonlyMap<string, JsonSchema>): SchemaRegistry {
-  const uniqueName = createUniqueNames();
-  const printed = createInterning();
-  const named = [...shared].map(([name, schema]): [string, string] => [
-    printed.intern(schema, "").whole,
-    uniqueName(name),
-  ]);
-  return { schemas: new Map(), uniqueName, shared: new Map(named) };
+interface SharedPart {
+  readonly name: string;
+  /** With references to the parts in `needs`. */
+  readonly printed: Json;
+  readonly needs: readonly SharedPart[];
 }
+
+/** `named`: the parts that no endpoint owns, by name; one that stands in another comes before it. */
+export function createSchemaRegistry(named: ReadonlyMap<string, JsonSchema>): SchemaRegistry {
+  const { intern } = createInterning();
+  const schemas = new Map<string, Json>();
+  const shared = new Map<string, SharedPart>();
+  const print = ({ own, parts }: SchemaNode, needs: SharedPart[]): Json =>
+    replaceParts(own, (at) => {
+      const part = parts[at]!;
+      const known = shared.get(part.whole);
+      if (!known) return print(part, needs);
+      needs.push(known);
+      return referenceTo(known.name);
+    }) as Json;
+  const uniqueName = createUniqueNames();
+  for (const [name, schema] of named) {
+    const node = intern(schema, "");
+    const needs: SharedPart[] = [];
+    const printed = print(node, needs);
+    shared.set(node.whole, { name: uniqueName(name), printed, needs });
+  }
+  return { schemas, uniqueName, shared };
+}
+
+const referenceTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 export interface SchemaPrinter {
-  /** Every schema comes here once before the first one is printed, so that it is known what stands in several places. */
-  collect(schema: JsonSchema, hint: string): void;
+  /**
+   * Every schema comes here once before the first one is printed, so that it is known what stands in several places.
+   * `owner`: begins the names of what stands in no other schema.
+   */
+  collect(schema: JsonSchema, hint: string, owner: string): void;
   /** Gives the part a name wherever it stands. */
   name(schema: JsonSchema, wanted: string): void;
   /** The schema itself, with references to its named parts; or a reference to it. */
@@ -43,15 +68,24 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
 
   function nameOf(node: SchemaNode): string | null {
     if (node.name !== null) return node.name;
-    const shared = registry.shared.get(node.whole);
-    if (shared !== undefined) return (node.name = shared);
     if (node.uses < 2 || node.whole.length < namedLengthMin || node.hint === "") return null;
-    return (node.name = registry.uniqueName(prefix + pascalCase(node.hint)));
+    const { owner } = node;
+    return (node.name = registry.uniqueName(
+      prefix + pascalCase(owner ?? "") + pascalCase(node.hint),
+    ));
   }
 
   function printNode(node: SchemaNode): Json {
+    const shared = registry.shared.get(node.whole);
+    if (shared) return printShared(shared);
     const name = nameOf(node);
     return name === null ? inline(node) : define(name, node);
+  }
+
+  function printShared({ name, printed, needs }: SharedPart): Json {
+    registry.schemas.set(name, printed);
+    for (const part of needs) printShared(part);
+    return referenceTo(name);
   }
 
   function define(name: string, node: SchemaNode): Json {
@@ -60,7 +94,7 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
       registry.schemas.set(name, null);
       registry.schemas.set(name, inline(node));
     }
-    return { $ref: `#/components/schemas/${name}` };
+    return referenceTo(name);
   }
 
   // A schema is JSON: its members that are not parts are copied.
@@ -68,7 +102,11 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
     replaceParts(own, (at) => printNode(parts[at]!)) as Json;
 
   return {
-    collect: (schema, hint) => void intern(schema, hint).uses++,
+    collect(schema, hint, owner) {
+      const node = intern(schema, hint);
+      node.uses++;
+      own(node, owner);
+    },
     name(schema, wanted) {
       const node = intern(schema, "");
       if (registry.shared.has(node.whole)) return;
@@ -78,13 +116,13 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
     printAs(schema, wanted) {
       const node = intern(schema, "");
       const shared = registry.shared.get(node.whole);
-      return define(shared ?? registry.uniqueName(wanted), node);
+      return shared ? printShared(shared) : define(registry.uniqueName(wanted), node);
     },
   };
 }
 
 /** Shorter parts are as easily read where they stand. */
-const namedLengthMin = 200;
+const namedLengthMin = 400;
 
 interface SchemaNode {
   /** The schema as canonical text. */
@@ -96,7 +134,15 @@ interface SchemaNode {
   hint: string;
   /** Places where it stands. */
   uses: number;
+  /** The only one of the collected schemas in which it stands; empty = there are several. */
+  owner: string | null;
   name: string | null;
+}
+
+function own(node: SchemaNode, owner: string): void {
+  if (node.owner === owner || node.owner === "") return;
+  node.owner = node.owner === null ? owner : "";
+  for (const part of node.parts) own(part, node.owner);
 }
 
 /** One node for all schemas that say the same. */
@@ -123,7 +169,7 @@ function createInterning() {
     const known = byText.get(whole);
     if (known) return known;
     for (const part of parts) part.uses++;
-    const node = { whole, own, parts, hint, uses: 0, name: null };
+    const node = { whole, own, parts, hint, uses: 0, owner: null, name: null };
     byText.set(whole, node);
     return node;
   }

@@ -6,7 +6,7 @@ import {
   startedSchema,
   uploadedSchema,
 } from "../jobs/job-schema.ts";
-import { aggregateAnswerSchema } from "../lists/aggregate-schema.ts";
+import { aggregateAnswerSchema, joinedRequestSchema } from "../lists/aggregate-schema.ts";
 import { cursorPaginationSchema, numberedPaginationSchema } from "../lists/list-schema.ts";
 import { namedWhereSchema } from "../lists/where-schema.ts";
 import { acquiredSchema, lockStatesSchema, releasedSchema } from "../locks/lock-schema.ts";
@@ -26,6 +26,7 @@ export const sharedSchemas: ReadonlyMap<string, JsonSchema> = new Map([
   ["Pagination", numberedPaginationSchema],
   ["CursorPagination", cursorPaginationSchema],
   ["NamedWhere", namedWhereSchema()],
+  ["JoinedAggregate", joinedRequestSchema],
   ["AggregateAnswer", enveloped(aggregateAnswerSchema)],
   ["AllowedStatuses", enveloped(allowedStatusesSchema)],
   ["ExportStarted", enveloped(startedSchema("export", "pending"))],

@@ -22,12 +22,22 @@ export function writtenSchema(
     : schemaOf(write.shown);
 }
 
-/** What create, update and adjust answer. */
-export const writeAnswerSchema = (plan: InsertingPlan, { settings }: Entity): JsonSchema =>
+/** What create, update and adjust answer: `done` is what they did with the record. */
+export const writeAnswerSchema = (
+  plan: InsertingPlan,
+  entity: Entity,
+  done: "added" | "updated" | "adjusted",
+): JsonSchema =>
   wholeObject({
-    message: { type: "string" },
-    data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
+    message: doneSchema(entity, done),
+    data: writtenSchema(plan, (columns) => recordSchema(columns, entity.settings)),
   });
+
+/** The message of a write: `suppliers data successfully added`. */
+export const doneSchema = (
+  { name }: Pick<Entity, "name">,
+  done: "added" | "updated" | "deleted" | "adjusted",
+): JsonSchema => ({ const: `${name} data successfully ${done}` });
 
 /** What a body of create takes. A before handler may add what is missing. */
 export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
@@ -99,11 +109,11 @@ export function readOnlySchemas(
 export const deleteSchema = ({ write: { shown } }: RecordPlan): JsonSchema =>
   closedObject({ where: equalitiesSchema(shown) }, ["where"]);
 
-export const deleteAnswerSchema = ({ write }: RecordPlan, { settings }: Entity): JsonSchema =>
+export const deleteAnswerSchema = ({ write }: RecordPlan, entity: Entity): JsonSchema =>
   wholeObject({
-    message: { type: "string" },
+    message: doneSchema(entity, "deleted"),
     data: wholeObject({
       deleted_count: { type: "integer", minimum: 1 },
-      deleted_items: { type: "array", items: recordSchema(write.shown, settings) },
+      deleted_items: { type: "array", items: recordSchema(write.shown, entity.settings) },
     }),
   });

@@ -241,6 +241,8 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** Tables and named joins of an endpoint's aggregate that its schema names one by one. */
+  joinsDescribedMax: 10,
   /** Characters of all OpenAPI documents that a process keeps; each set of rights has one of its own. */
   documentsKeptLengthMax: 32 * 1024 ** 2,
   /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */

@@ -2,7 +2,7 @@
 import type { Entity, StatusHook, WorkflowPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { absent, closedObject, wholeObject } from "../values/json-shapes.ts";
-import { keySchema, writtenSchema } from "../records/record-schema.ts";
+import { doneSchema, keySchema, writtenSchema } from "../records/record-schema.ts";
 import { recordSchema } from "../lists/shown-schema.ts";
 import type { JsonTemplate, Template } from "../plans/templates.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
@@ -32,10 +32,10 @@ export const nextStatusesSchema = (plan: WorkflowNeeds): JsonSchema => ({
   ...namesKey(plan),
 });
 
-export const changedStatusSchema = (plan: WorkflowNeeds, { settings }: Entity): JsonSchema =>
+export const changedStatusSchema = (plan: WorkflowNeeds, entity: Entity): JsonSchema =>
   wholeObject({
-    message: text,
-    data: writtenSchema(plan, (columns) => recordSchema(columns, settings)),
+    message: doneSchema(entity, "updated"),
+    data: writtenSchema(plan, (columns) => recordSchema(columns, entity.settings)),
     workflow: wholeObject({
       previousStatus: orNull(text),
       newStatus: text,
