@@ -40,7 +40,8 @@ async function show() {
     say(isFirst ? "" : `The document could not be loaded: ${error.message}`);
     return;
   }
-  if (loaded.components?.securitySchemes) find("sign-in").hidden = false;
+  if (Object.keys(loaded.components?.securitySchemes ?? {}).length > 0)
+    find("sign-in").hidden = false;
   SwaggerUIBundle({
     spec: loaded,
     domNode: find("view"),
