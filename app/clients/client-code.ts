@@ -81,6 +81,8 @@ function functionOf(operation: DocumentOperation, print: PrintType): string {
     parameters.push(`query${isOptional ? "?" : ""}: ${queryType(query, print)}`);
     sent.push("query");
   }
+  if (Object.keys(operation.fixedHeaders).length > 0)
+    sent.push(`headers: ${JSON.stringify(operation.fixedHeaders)}`);
   parameters.push(`options?: CallOptions<${literals(headers)}>`);
   const answer = [...new Set(answers.map(print))].join(" | ");
   const called =

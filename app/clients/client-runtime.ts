@@ -45,6 +45,8 @@ interface Sent {
   readonly query?: object | undefined;
   readonly body?: unknown;
   readonly upload?: object | undefined;
+  /** Headers that the operation needs. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly options?: CallOptions<string> | undefined;
 }
 
@@ -55,7 +57,7 @@ async function send(client: ClientOptions, sent: Sent): Promise<Response> {
   if (apiKey !== undefined) headers.set("X-Api-Key", apiKey);
   if (token !== undefined)
     headers.set("Authorization", \`Bearer \${typeof token === "function" ? await token() : token}\`);
-  for (const [name, value] of Object.entries(options?.headers ?? {}))
+  for (const [name, value] of Object.entries({ ...sent.headers, ...options?.headers }))
     if (value !== undefined) headers.set(name, value);
   if (body !== undefined) headers.set("Content-Type", "application/json");
   const payload = upload ? formOf(upload) : body === undefined ? null : JSON.stringify(body);

@@ -13,8 +13,10 @@ export interface DocumentOperation {
   readonly summary: string;
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Names of request headers. */
+  /** Names of request headers that a caller may send. */
   readonly headers: readonly string[];
+  /** Headers that every request needs, with their values. */
+  readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly query: readonly QueryParameter[];
   /** Null: the request has no body. */
   readonly body: OperationBody | null;
@@ -56,9 +58,17 @@ export function operationsOf(document: OpenApiDocument): DocumentOperation[] {
       const [tag = ""] = operation.tags;
       const group = camelCase(tag) || "api";
       const { operationId: id } = operation;
+      const fixedHeaders: Record<string, string> = {};
+      const headers: string[] = [];
       const parameters = operation.parameters.map((one) => resolved(document, one));
       const placed = (place: string): Json[] =>
         parameters.filter((one) => memberOf(one, "in") === place);
+      for (const header of placed("header")) {
+        const only = memberOf(memberOf(header, "schema"), "const");
+        const headerName = textOf(memberOf(header, "name"));
+        if (typeof only === "string") fixedHeaders[headerName] = only;
+        else headers.push(headerName);
+      }
       const isAction = id.length > group.length && id.startsWith(group);
       return {
         tag,
@@ -67,7 +77,8 @@ export function operationsOf(document: OpenApiDocument): DocumentOperation[] {
         summary: operation.summary,
         method: method === "get" ? "GET" : "POST",
         path,
-        headers: placed("header").map((one) => textOf(memberOf(one, "name"))),
+        headers,
+        fixedHeaders,
         query: placed("query").map((one) => ({
           name: textOf(memberOf(one, "name")),
           schema: memberOf(one, "schema") ?? {},

@@ -34,7 +34,16 @@ const keyAuth = {
   ],
 };
 
-function itemOf({ name, summary, method, path, headers, query, body }: DocumentOperation): object {
+function itemOf({
+  fixedHeaders,
+  name,
+  summary,
+  method,
+  path,
+  headers,
+  query,
+  body,
+}: DocumentOperation): object {
   const parameters = query.map((parameter) => ({
     key: parameter.name,
     value: "",
@@ -48,6 +57,7 @@ function itemOf({ name, summary, method, path, headers, query, body }: DocumentO
       description: summary,
       header: [
         ...(body?.kind === "json" ? [{ key: "Content-Type", value: "application/json" }] : []),
+        ...Object.entries(fixedHeaders).map(([key, value]) => ({ key, value })),
         ...headers.map((key) => ({ key, value: "", disabled: true })),
       ],
       url: {
