@@ -2,6 +2,8 @@
 import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
+import type { DescribedProject } from "../../core/openapi/describe.ts";
+import { traitsOf } from "../../core/openapi/traits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { openStores } from "../stores/open-stores.ts";
 import { parseEnv } from "./env.ts";
@@ -23,6 +25,8 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   /** What is dangerous, and stops nothing. */
   risks: readonly Risk[];
   endpoints: number;
+  /** Those of the files, with their routes where there is no fault. */
+  projects: readonly Pick<DescribedProject, "name" | "traits" | "routes">[];
 }> {
   const log = createLog("silent");
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
@@ -55,6 +59,11 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
     notices,
     risks,
     unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
+    projects: opened.map(({ config, project: { name, routes } }) => ({
+      name,
+      routes,
+      traits: traitsOf(config),
+    })),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `key`. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `key`. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,15 +16,17 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault
+  openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
---env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check and openapi. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   serve: withEnvFile(serveProjects),
   worker: withEnvFile(runJobs),
   check: withEnvFile(check),
+  openapi: showDocument,
   key: makeKey,
 };
 
@@ -98,6 +100,11 @@ async function check(): Promise<void> {
   for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
   if (faults.length + unreachable.length > 0) process.exitCode = 1;
   else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
+}
+
+async function showDocument(args: readonly string[]): Promise<void> {
+  const { printOpenApi } = await import("./print-openapi.ts");
+  process.stdout.write(await printOpenApi(args, process.env));
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

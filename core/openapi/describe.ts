@@ -4,6 +4,7 @@
  */
 import type { Routes } from "../dispatch.ts";
 import type { Json } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
@@ -43,27 +44,30 @@ export interface DescribeOptions {
   readonly serverUrl?: string;
 }
 
-/** The document of one project. */
-export function describeProject(
+/** The document of one project. Other work of the process goes on while it is built. */
+export async function describeProject(
   project: DescribedProject,
   options: DescribeOptions = {},
-): OpenApiDocument {
+): Promise<OpenApiDocument> {
   const parts = createDocumentParts();
-  const described = describe(project, parts, { name: "", tag: "" });
+  const described = await describe(project, { parts, name: "", tag: "", breathe: createBreath() });
   return documentOf(described, { ...options, title: project.name, parts, projects: [project] });
 }
 
 /** The document of all projects: a project's name stands first in the names of its operations and schemas. */
-export function describeProjects(
+export async function describeProjects(
   projects: readonly DescribedProject[],
   options: DescribeOptions = {},
-): OpenApiDocument {
+): Promise<OpenApiDocument> {
   const parts = createDocumentParts();
+  const breathe = createBreath();
   const names = distinctNames(projects.map(({ name }) => name));
-  const described = projects.map((project) => {
+  const described: Described[] = [];
+  for (const project of projects) {
     const { name } = project;
-    return describe(project, parts, { name: names.get(name)!, tag: `${name}/` });
-  });
+    const place = { parts, name: names.get(name)!, tag: `${name}/`, breathe };
+    described.push(await describe(project, place));
+  }
   const whole: Described = {
     paths: Object.assign({}, ...described.map(({ paths }) => paths), healthPaths),
     tags: [...described.flatMap(({ tags }) => tags), healthTag],
@@ -76,17 +80,19 @@ interface Described {
   readonly tags: readonly string[];
 }
 
-/** What stands before the names of a project's operations and schemas, and before its tags. */
-interface Prefix {
+interface ProjectPlace {
+  readonly parts: DocumentParts;
+  /** Stands before the names of the project's operations and schemas. */
   readonly name: string;
+  /** Stands before its tags. */
   readonly tag: string;
+  readonly breathe: () => Promise<void>;
 }
 
-function describe(
+async function describe(
   { name, routes, traits, viewOf }: DescribedProject,
-  parts: DocumentParts,
-  prefix: Prefix,
-): Described {
+  { parts, breathe, ...prefix }: ProjectPlace,
+): Promise<Described> {
   if (routes === null || viewOf === null) return { paths: {}, tags: [] };
   const { endpoints, projectWide } = routes;
   // Also of endpoints that the caller does not see, so that all callers know the others by the same names.
@@ -104,6 +110,7 @@ function describe(
     const own = describeEndpoint(actions.values(), viewOf, place);
     if (Object.keys(own).length > 0) tags.push(place.tag);
     Object.assign(paths, own);
+    await breathe();
   }
   const [tag] = tags;
   if (tag === undefined) return { paths, tags };
@@ -112,6 +119,16 @@ function describe(
   const all: Paths = Object.assign({}, ...wide);
   if (Object.keys(all).length > 0 && !tags.includes(whole.tag)) tags.push(whole.tag);
   return { paths: { ...paths, ...all }, tags };
+}
+
+/** Lets other work go on when this has taken the process for a while. */
+function createBreath(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    if (performance.now() - sinceMs < limits.documentSliceMs) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    sinceMs = performance.now();
+  };
 }
 
 interface Frame extends DescribeOptions {

@@ -6,8 +6,11 @@ import { sharedSchemas } from "./shared-schemas.ts";
 
 export interface DocumentParts {
   readonly schemas: SchemaRegistry;
-  /** Returns a reference to the response. Equal responses that want one name are one component. */
-  addResponse(wanted: string, response: Json): Json;
+  /**
+   * Returns a reference to the response. It is built for the first operation that has it: `key` is equal for equal responses
+   * that want the same name.
+   */
+  addResponse(wanted: string, key: string, build: () => Json): Json;
   /** By name. */
   readonly responses: ReadonlyMap<string, Json>;
   /** The wanted operationId, or the same with a number. */
@@ -16,16 +19,16 @@ export interface DocumentParts {
 
 export function createDocumentParts(): DocumentParts {
   const responses = new Map<string, Json>();
-  const namesByText = new Map<string, string>();
+  const namesByKey = new Map<string, string>();
   const uniqueName = createUniqueNames();
   return {
     schemas: createSchemaRegistry(sharedSchemas),
     responses,
-    addResponse(wanted, response) {
-      const text = `${wanted} ${JSON.stringify(response)}`;
-      const name = namesByText.get(text) ?? uniqueName(wanted);
-      namesByText.set(text, name);
-      responses.set(name, response);
+    addResponse(wanted, key, build) {
+      const whole = `${wanted} ${key}`;
+      const name = namesByKey.get(whole) ?? uniqueName(wanted);
+      if (!namesByKey.has(whole)) responses.set(name, build());
+      namesByKey.set(whole, name);
       return { $ref: `#/components/responses/${name}` };
     },
     operationId: createUniqueNames(),

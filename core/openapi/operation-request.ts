@@ -21,7 +21,7 @@ interface MediaType {
 }
 
 /** The members `parameters` and `requestBody` of an operation. `name`: of the schema of its body. */
-export function requestOf(
+export function requestParts(
   draft: DraftOperation,
   place: OperationPlace,
   name: string,

@@ -36,9 +36,11 @@ export function responsesOf(
       [...failures].map(([status, kinds]) => {
         const isOwn = kinds.length > 1 || hasOwnErrors(action);
         const wanted = isOwn ? `${pascalCase(action.name)}${status}` : nameOfKind(kinds[0]!);
-        const schema = printer.print(errorSchemaOf(action));
-        const response = failureResponse(kinds, { action, schema, always });
-        return [status, parts.addResponse(wanted, response)];
+        const build = (): Json => {
+          const schema = printer.print(errorSchemaOf(action));
+          return failureResponse(kinds, { action, schema, always });
+        };
+        return [status, parts.addResponse(wanted, [...kinds, ...always].join(" "), build)];
       }),
     ),
   };

@@ -3,7 +3,7 @@ import type { Action, Method } from "../calls/action.ts";
 import type { Json } from "../values/json.ts";
 import type { DraftOperation, OperationPlace } from "./draft-operation.ts";
 import { pascalCase } from "./naming.ts";
-import { type RequestBody, requestOf } from "./operation-request.ts";
+import { type RequestBody, requestParts } from "./operation-request.ts";
 import { responsesOf } from "./operation-responses.ts";
 import { securityOf } from "./security.ts";
 
@@ -30,7 +30,7 @@ export function printOperation(draft: DraftOperation, place: OperationPlace): Op
     tags: [tag],
     summary: action.summary,
     ...securityOf(place.traits.credentials, bound),
-    ...requestOf(draft, place, name),
+    ...requestParts(draft, place, name),
     responses: responsesOf(draft, place, name),
   };
 }

@@ -12,8 +12,10 @@ export interface SchemaRegistry {
   readonly schemas: Map<string, Json>;
   /** Takes a name; the next one who wants it gets another. */
   readonly uniqueName: (wanted: string) => string;
-  /** Parts that no endpoint owns, by what they say. */
+  /** Parts that no endpoint owns, by their key. */
   readonly shared: ReadonlyMap<string, SharedPart>;
+  /** The keys of these parts and of what stands in them, by what they say. */
+  readonly sharedKeys: ReadonlyMap<string, string>;
 }
 
 interface SharedPart {
@@ -25,13 +27,13 @@ interface SharedPart {
 
 /** `named`: the parts that no endpoint owns, by name; one that stands in another comes before it. */
 export function createSchemaRegistry(named: ReadonlyMap<string, JsonSchema>): SchemaRegistry {
-  const { intern } = createInterning();
+  const { intern, keys: sharedKeys } = createInterning("shared");
   const schemas = new Map<string, Json>();
   const shared = new Map<string, SharedPart>();
   const print = ({ own, parts }: SchemaNode, needs: SharedPart[]): Json =>
     replaceParts(own, (at) => {
       const part = parts[at]!;
-      const known = shared.get(part.whole);
+      const known = shared.get(part.key);
       if (!known) return print(part, needs);
       needs.push(known);
       return referenceTo(known.name);
@@ -41,9 +43,9 @@ export function createSchemaRegistry(named: ReadonlyMap<string, JsonSchema>): Sc
     const node = intern(schema, "");
     const needs: SharedPart[] = [];
     const printed = print(node, needs);
-    shared.set(node.whole, { name: uniqueName(name), printed, needs });
+    shared.set(node.key, { name: uniqueName(name), printed, needs });
   }
-  return { schemas, uniqueName, shared };
+  return { schemas, uniqueName, shared, sharedKeys };
 }
 
 const referenceTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
@@ -64,11 +66,11 @@ export interface SchemaPrinter {
 
 /** `prefix`: begins the names of parts that are found to stand in several places. */
 export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): SchemaPrinter {
-  const { intern } = createInterning();
+  const { intern } = createInterning("own", registry.sharedKeys);
 
   function nameOf(node: SchemaNode): string | null {
     if (node.name !== null) return node.name;
-    if (node.uses < 2 || node.whole.length < namedLengthMin || node.hint === "") return null;
+    if (node.uses < 2 || node.length < namedLengthMin || node.hint === "") return null;
     const { owner } = node;
     return (node.name = registry.uniqueName(
       prefix + pascalCase(owner ?? "") + pascalCase(node.hint),
@@ -76,7 +78,7 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
   }
 
   function printNode(node: SchemaNode): Json {
-    const shared = registry.shared.get(node.whole);
+    const shared = registry.shared.get(node.key);
     if (shared) return printShared(shared);
     const name = nameOf(node);
     return name === null ? inline(node) : define(name, node);
@@ -109,13 +111,13 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
     },
     name(schema, wanted) {
       const node = intern(schema, "");
-      if (registry.shared.has(node.whole)) return;
+      if (registry.shared.has(node.key)) return;
       node.name ??= registry.uniqueName(wanted);
     },
     print: (schema) => printNode(intern(schema, "")),
     printAs(schema, wanted) {
       const node = intern(schema, "");
-      const shared = registry.shared.get(node.whole);
+      const shared = registry.shared.get(node.key);
       return shared ? printShared(shared) : define(registry.uniqueName(wanted), node);
     },
   };
@@ -125,8 +127,10 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
 const namedLengthMin = 400;
 
 interface SchemaNode {
-  /** The schema as canonical text. */
-  readonly whole: string;
+  /** Equal for schemas that say the same. */
+  readonly key: string;
+  /** Characters of the schema as text, about. */
+  readonly length: number;
   /** With a number in the place of each part. */
   readonly own: Parted<number>;
   readonly parts: readonly SchemaNode[];
@@ -145,36 +149,41 @@ function own(node: SchemaNode, owner: string): void {
   for (const part of node.parts) own(part, node.owner);
 }
 
-/** One node for all schemas that say the same. */
-function createInterning() {
+/** One node for all schemas that say the same. `known`: keys that some have already, by what they say. */
+function createInterning(prefix: string, known: ReadonlyMap<string, string> = new Map()) {
   const byText = new Map<string, SchemaNode>();
   const bySchema = new Map<JsonSchema, SchemaNode>();
+  const keys = new Map<string, string>();
 
   function intern(schema: JsonSchema, hint: string): SchemaNode {
-    const known = bySchema.get(schema) ?? create(schema, hint);
-    bySchema.set(schema, known);
-    if (known.hint === "") known.hint = hint;
-    return known;
+    const found = bySchema.get(schema) ?? create(schema, hint);
+    bySchema.set(schema, found);
+    if (found.hint === "") found.hint = hint;
+    return found;
   }
 
   function create(schema: JsonSchema, hint: string): SchemaNode {
     const parts: SchemaNode[] = [];
-    const texts: string[] = [];
-    const own = replaceParts<JsonSchema, number>(schema, (part, place) => {
-      const node = intern(part, hintFor(place, hint));
-      texts.push(node.whole);
-      return parts.push(node) - 1;
-    });
-    const whole = `${JSON.stringify(own)}${texts.length > 0 ? `[${texts.join()}]` : ""}`;
-    const known = byText.get(whole);
-    if (known) return known;
-    for (const part of parts) part.uses++;
-    const node = { whole, own, parts, hint, uses: 0, owner: null, name: null };
-    byText.set(whole, node);
+    const own = replaceParts<JsonSchema, number>(
+      schema,
+      (part, place) => parts.push(intern(part, hintFor(place, hint))) - 1,
+    );
+    const text = `${JSON.stringify(own)} ${parts.map(({ key }) => key).join(" ")}`;
+    const found = byText.get(text);
+    if (found) return found;
+    let length = text.length;
+    for (const part of parts) {
+      part.uses++;
+      length += part.length;
+    }
+    const key = known.get(text) ?? `${prefix}${keys.size}`;
+    keys.set(text, key);
+    const node = { key, length, own, parts, hint, uses: 0, owner: null, name: null };
+    byText.set(text, node);
     return node;
   }
 
-  return { intern };
+  return { intern, keys };
 }
 
 function hintFor(place: Place, hint: string): string {

@@ -241,6 +241,8 @@ export const limits = {
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
+  /** A document is built in pieces of about this time, so that requests need not wait for all of it. */
+  documentSliceMs: 15,
   /** Tables and named joins of an endpoint's aggregate that its schema names one by one. */
   joinsDescribedMax: 10,
   /** Characters of all OpenAPI documents that a process keeps; each set of rights has one of its own. */
