@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `key`. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -17,9 +17,11 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault
   openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
+           [--format postman] makes a collection of requests of it, for Postman and Bruno
+  client   write a typed client for one project: --out shop-client.ts [--project shop]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
---env-file reads variables from a file, for serve, worker, check and openapi. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check, openapi and client. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -27,6 +29,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   worker: withEnvFile(runJobs),
   check: withEnvFile(check),
   openapi: showDocument,
+  client: makeClient,
   key: makeKey,
 };
 
@@ -105,6 +108,11 @@ async function check(): Promise<void> {
 async function showDocument(args: readonly string[]): Promise<void> {
   const { printOpenApi } = await import("./print-openapi.ts");
   process.stdout.write(await printOpenApi(args, process.env));
+}
+
+async function makeClient(args: readonly string[]): Promise<void> {
+  const { writeClient } = await import("./write-client.ts");
+  process.stdout.write(await writeClient(args, process.env));
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

@@ -86,7 +86,6 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
       const granted = grantedTo(caller, asked);
       return (granted.scope ??= createScope(caller, asked, granted.rights));
     },
-    rightsKeyOf: (caller) => JSON.stringify(countingRoles(caller)),
   };
 }
 
