@@ -7,14 +7,14 @@ import { isObject, type Json } from "../../core/values/json.ts";
 import { clientRuntime } from "./client-runtime.ts";
 import {
   type DocumentOperation,
-  listOf,
+  arrayIn,
   memberOf,
   type OperationBody,
   operationsOf,
   type QueryParameter,
   referenced,
 } from "./document-operations.ts";
-import { createTypePrinter, jsDoc, keyOf, type PrintType } from "./schema-types.ts";
+import { createTypePrinter, jsDoc, memberKey, type PrintType } from "./schema-types.ts";
 
 /** `title`: what the client is for, as `the project demo`. */
 export function clientCode(document: OpenApiDocument, title: string): string {
@@ -28,7 +28,7 @@ export function clientCode(document: OpenApiDocument, title: string): string {
   );
   const groups = Map.groupBy(operationsOf(document), ({ group }) => group);
   const members = [...groups].map(([group, operations]) =>
-    [`${keyOf(group)}: {`, ...operations.map((one) => functionOf(one, print)), "},"].join("\n"),
+    [`${memberKey(group)}: {`, ...operations.map((one) => functionOf(one, print)), "},"].join("\n"),
   );
   const code = [
     `/** A typed client for ${title} of Rowgate. Made by \`rowgate client\`: do not edit. */\n`,
@@ -89,7 +89,7 @@ function functionOf(operation: DocumentOperation, print: PrintType): string {
     answers.length === 0 ? `download<${literals(errors)}>` : `call<${answer}, ${literals(errors)}>`;
   return [
     jsDoc(summary),
-    `${keyOf(name)}: (`,
+    `${memberKey(name)}: (`,
     ...parameters.map((parameter) => `${parameter},`),
     ") =>",
     `${called}(client, {`,
@@ -103,7 +103,7 @@ const literals = (names: readonly string[]): string =>
 
 /** A body may also be wrapped as `{data, options}`, which a program has no use for. */
 function plainBody({ schema }: OperationBody): Json {
-  const [first, second, ...more] = listOf(memberOf(schema, "anyOf"));
+  const [first, second, ...more] = arrayIn(memberOf(schema, "anyOf"));
   if (first === undefined || second === undefined || more.length > 0) return schema;
   const wrapper = memberOf(second, "properties");
   const isWrapper =

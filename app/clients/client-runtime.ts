@@ -18,7 +18,7 @@ export interface CallOptions<Header extends string> {
 }
 
 /** The body of an answer that is an error. */
-export interface Failure<Name extends string> {
+export interface ServiceError<Name extends string> {
   success: false;
   /** "Unexpected answer": it did not come from the service, but from a proxy before it. */
   error: Name | "Unexpected answer";
@@ -35,7 +35,7 @@ export type Result<Body, ErrorName extends string> =
   | {
       readonly ok: false;
       readonly status: number;
-      readonly error: Failure<ErrorName>;
+      readonly error: ServiceError<ErrorName>;
       readonly response: Response;
     };
 
@@ -81,10 +81,10 @@ function* parametersOf(name: string, value: unknown): Generator<[string, string]
   else if (value !== undefined) yield [name, String(value ?? "")];
 }
 
-async function failed<ErrorName extends string>(response: Response): Promise<Failure<ErrorName>> {
+async function failed<ErrorName extends string>(response: Response): Promise<ServiceError<ErrorName>> {
   const text = await response.text();
   try {
-    const body = JSON.parse(text) as Failure<ErrorName>;
+    const body = JSON.parse(text) as ServiceError<ErrorName>;
     if (typeof body.error === "string" && typeof body.message === "string") return body;
   } catch {
     // Not of the service.

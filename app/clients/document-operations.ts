@@ -133,14 +133,14 @@ function answersOf(
 function errorNamesIn(document: OpenApiDocument, schema: Json): string[] {
   const whole = resolved(document, schema);
   const own = memberOf(memberOf(whole, "properties"), "error");
-  const parts = ["allOf", "anyOf"].flatMap((name) => listOf(memberOf(whole, name)));
+  const parts = ["allOf", "anyOf"].flatMap((name) => arrayIn(memberOf(whole, name)));
   return [
-    ...[memberOf(own, "const"), ...listOf(memberOf(own, "enum"))].map(textOf).filter(Boolean),
+    ...[memberOf(own, "const"), ...arrayIn(memberOf(own, "enum"))].map(textOf).filter(Boolean),
     ...parts.flatMap((part) => errorNamesIn(document, part)),
   ];
 }
 
-export const listOf = (value: unknown): readonly Json[] =>
+export const arrayIn = (value: unknown): readonly Json[] =>
   Array.isArray(value) ? (value as Json[]) : [];
 
 /** What a reference to `#/components/…` stands for; anything else as it is. */

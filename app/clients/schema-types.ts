@@ -1,6 +1,6 @@
 /** Prints the schemas of an OpenAPI document as TypeScript types. Only what the documents of the service use is known. */
 import { isObject, type Json } from "../../core/values/json.ts";
-import { listOf, memberOf, referenced, textOf } from "./document-operations.ts";
+import { arrayIn, memberOf, referenced, textOf } from "./document-operations.ts";
 
 /** Prints a type. `nameOf`: the type of a shared schema. */
 export type PrintType = (schema: Json) => string;
@@ -13,7 +13,7 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
     if (name !== null) return nameOf(name);
     const { const: only, enum: members } = schema;
     if (only !== undefined) return JSON.stringify(only);
-    if (members !== undefined) return union(listOf(members).map((one) => JSON.stringify(one)));
+    if (members !== undefined) return union(arrayIn(members).map((one) => JSON.stringify(one)));
     const parts = [
       ownType(schema),
       union(meaningful(memberOf(schema, "anyOf")).map(print)),
@@ -45,13 +45,13 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
   }
 
   function objectType(schema: Record<string, unknown>): string {
-    const required = listOf(schema["required"] as Json | undefined);
+    const required = arrayIn(schema["required"] as Json | undefined);
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, Json>)
       // Shown by the service, and ignored in what is sent.
       .filter(([name, one]) => memberOf(one, "readOnly") !== true || required.includes(name))
       .map(([name, one]) => {
         const sign = required.includes(name) ? "" : "?";
-        return `${commentOf(one)}${keyOf(name)}${sign}: ${print(one)};`;
+        return `${commentOf(one)}${memberKey(name)}${sign}: ${print(one)};`;
       });
     const others = schema["additionalProperties"];
     const hasSchema = isObject(others) && Object.keys(others).length > 0;
@@ -66,7 +66,7 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
 
 /** Schemas that say more than a limit of the other keywords beside them: those have no type of their own. */
 const meaningful = (schemas: Json | undefined): readonly Json[] => {
-  const list = listOf(schemas);
+  const list = arrayIn(schemas);
   const says = (schema: Json): boolean =>
     ["type", "$ref", "enum", "const", "anyOf", "allOf"].some(
       (keyword) => memberOf(schema, keyword) !== undefined,
@@ -82,7 +82,7 @@ const union = (types: readonly string[]): string => [...new Set(types)].join(" |
 
 const inParentheses = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type);
 
-export const keyOf = (name: string): string =>
+export const memberKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
 function commentOf(schema: Json): string {
