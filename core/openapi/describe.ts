@@ -142,6 +142,7 @@ function documentOf(
   { title, parts, projects, serverUrl = "/" }: Frame,
 ): OpenApiDocument {
   const isEmpty = Object.keys(paths).length === 0;
+  const { usedHeaders, usedParameters } = parts;
   return {
     openapi: "3.1.0",
     info: { title, version: documentVersion },
@@ -154,8 +155,8 @@ function documentOf(
       ...(!isEmpty && {
         schemas: sorted(parts.schemas.schemas),
         responses: sorted(parts.responses),
-        parameters: headerParameters,
-        headers: answerHeaders,
+        parameters: pick(headerParameters, usedParameters),
+        headers: pick(answerHeaders, new Set([...usedHeaders, "X-Request-Id"])),
       }),
     },
   };
@@ -163,6 +164,12 @@ function documentOf(
 
 /** The API has no versions: its ETag tells whether the document changed. */
 const documentVersion = "1";
+
+const pick = (
+  members: Readonly<Record<string, Json>>,
+  names: ReadonlySet<string>,
+): Record<string, Json> =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
 
 const sorted = (members: ReadonlyMap<string, Json>): Record<string, Json> =>
   Object.fromEntries([...members].toSorted(([a], [b]) => (a < b ? -1 : 1)));

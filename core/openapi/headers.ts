@@ -6,7 +6,7 @@ import { limits } from "../values/limits.ts";
 const text = { type: "string" } as const;
 
 /** A header of a request besides those that `mode` and credentials need. */
-type ParameterName = Exclude<RequestHeader, "X-Request-Mode"> | "X-Request-Id" | "Range";
+export type ParameterName = Exclude<RequestHeader, "X-Request-Mode"> | "X-Request-Id" | "Range";
 
 const parameter = (name: ParameterName, description: string, schema: Json = text): Json => ({
   name,
@@ -63,10 +63,11 @@ export const answerHeaders = {
 
 export type AnswerHeader = keyof typeof answerHeaders;
 
-/** References to these headers. */
-export const headerReferences = (names: readonly AnswerHeader[]): Record<string, Json> =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+/** A reference to a component. */
+export const referenceToHeader = (name: AnswerHeader): Json => ({
+  $ref: `#/components/headers/${name}`,
+});
 
-export const parameterReference = (name: ParameterName): Json => ({
+export const referenceToParameter = (name: ParameterName): Json => ({
   $ref: `#/components/parameters/${name}`,
 });

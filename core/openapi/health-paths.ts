@@ -1,7 +1,7 @@
 /** The paths beside the API that tell how the service is. */
 import type { Json } from "../values/json.ts";
 import { exampleTime } from "./envelopes.ts";
-import { headerReferences } from "./headers.ts";
+import { referenceToHeader } from "./headers.ts";
 import type { Paths } from "./operation.ts";
 
 export const healthTag = "health";
@@ -40,7 +40,7 @@ function stateResponse(
 ): Json {
   return {
     description,
-    headers: headerReferences(["X-Request-Id"]),
+    headers: { "X-Request-Id": referenceToHeader("X-Request-Id") },
     content: {
       "application/json": {
         schema: {

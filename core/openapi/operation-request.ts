@@ -5,7 +5,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { DraftOperation, OperationPlace } from "./draft-operation.ts";
-import { parameterReference, requestMode } from "./headers.ts";
+import { requestMode } from "./headers.ts";
 import { exampleOf } from "./schema-example.ts";
 
 export interface RequestBody {
@@ -26,20 +26,23 @@ export function requestParts(
   place: OperationPlace,
   name: string,
 ): { readonly parameters: readonly Json[]; readonly requestBody?: RequestBody } {
-  const parameters = [...queryOf(draft, place), ...headersOf(draft)];
+  const parameters = [...queryOf(draft, place), ...headersOf(draft, place)];
   return {
     parameters,
     ...(draft.method === "POST" && { requestBody: bodyOf(draft, place, name) }),
   };
 }
 
-function headersOf({ action, method, answer }: DraftOperation): Json[] {
+function headersOf(
+  { action, method, answer }: DraftOperation,
+  { parts: { parameter } }: OperationPlace,
+): Json[] {
   const mode = method === "GET" ? "dynamic" : "static";
   const own = [...action.headers].map((header: RequestHeader) =>
-    header === "X-Request-Mode" ? requestMode(mode) : parameterReference(header),
+    header === "X-Request-Mode" ? requestMode(mode) : parameter(header),
   );
-  const ofFiles = "mediaTypes" in answer ? [parameterReference("Range")] : [];
-  return [...own, ...ofFiles, parameterReference("X-Request-Id")];
+  const ofFiles = "mediaTypes" in answer ? [parameter("Range")] : [];
+  return [...own, ...ofFiles, parameter("X-Request-Id")];
 }
 
 /** Objects and lists come as names with brackets: `where[city]=Graz`. */

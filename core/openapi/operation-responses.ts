@@ -3,10 +3,11 @@ import type { ErrorKind } from "../values/errors.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Action, FileForm, JsonForm } from "../calls/action.ts";
 import type { Json } from "../values/json.ts";
+import type { DocumentParts } from "./document-parts.ts";
 import type { DraftOperation, OperationPlace } from "./draft-operation.ts";
 import { answeredSchema } from "./envelopes.ts";
 import { errorSchemaOf, failureExamples, failuresOf } from "./failures.ts";
-import { type AnswerHeader, headerReferences } from "./headers.ts";
+import type { AnswerHeader } from "./headers.ts";
 import { pascalCase } from "./naming.ts";
 import { exampleOf } from "./schema-example.ts";
 import { isLimited } from "./traits.ts";
@@ -28,7 +29,7 @@ export function responsesOf(
   const successes =
     "schema" in answer
       ? { [answer.status]: jsonResponse(draft, { answer, place, name, always }) }
-      : fileResponses(answer, always);
+      : fileResponses(answer, always, parts);
   const failures = failuresOf({ action, method, entity, hasCredentials, isCounted });
   return {
     ...successes,
@@ -38,7 +39,7 @@ export function responsesOf(
         const wanted = isOwn ? `${pascalCase(action.name)}${status}` : nameOfKind(kinds[0]!);
         const build = (): Json => {
           const schema = printer.print(errorSchemaOf(action));
-          return failureResponse(kinds, { action, schema, always });
+          return failureResponse(kinds, { action, schema, always, parts });
         };
         return [status, parts.addResponse(wanted, [...kinds, ...always].join(" "), build)];
       }),
@@ -60,7 +61,7 @@ interface JsonResponse {
 
 function jsonResponse(
   { action, method, entity }: DraftOperation,
-  { answer, place: { printer }, name, always }: JsonResponse,
+  { answer, place: { printer, parts }, name, always }: JsonResponse,
 ): Json {
   const whole = answeredSchema(answer);
   const isSearch = method === "GET" && action.methods.length > 1;
@@ -72,7 +73,7 @@ function jsonResponse(
   ];
   return {
     description: answer.status === 201 ? "It was stored." : "The answer.",
-    headers: headerReferences([...always, ...own]),
+    headers: parts.headers([...always, ...own]),
     content: {
       "application/json": {
         schema: action.showsErrorsInline(entity)
@@ -88,12 +89,13 @@ function jsonResponse(
 function fileResponses(
   { mediaTypes }: FileForm,
   always: readonly AnswerHeader[],
+  parts: DocumentParts,
 ): Record<string, Json> {
   const content = Object.fromEntries(
     mediaTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]),
   );
   const headers = (...own: AnswerHeader[]): Json =>
-    headerReferences([...always, "Content-Disposition", "Accept-Ranges", ...own]);
+    parts.headers([...always, "Content-Disposition", "Accept-Ranges", ...own]);
   return {
     200: { description: "The file.", headers: headers(), content },
     206: {
@@ -110,17 +112,18 @@ interface FailureParts {
   /** Of every error of the action. */
   readonly schema: Json;
   readonly always: readonly AnswerHeader[];
+  readonly parts: DocumentParts;
 }
 
 function failureResponse(
   kinds: readonly ErrorKind[],
-  { action, schema, always }: FailureParts,
+  { action, schema, always, parts }: FailureParts,
 ): Json {
   const names = [...new Set(kinds.map((kind) => errorTable[kind].error))];
   const own = kinds.flatMap((kind) => headersOf[kind] ?? []);
   return {
     description: names.join(", "),
-    headers: headerReferences([...always, ...new Set(own)]),
+    headers: parts.headers([...always, ...new Set(own)]),
     content: {
       "application/json": {
         schema: {

@@ -1,0 +1,327 @@
+/**
+ * The document of `/openapi.json` against the service: which operations it has and for whom, and that its examples are what its
+ * schemas take. That answers are as it says is shown by `openapi-fuzz.test.ts`, with requests made from the document.
+ */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { actions } from "../../core/actions.ts";
+import { openDocument, type OpenedDocument } from "../openapi-document.ts";
+import { everyAction } from "./every-action.ts";
+import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+
+async function documentOf(
+  { request }: Pick<Fixture, "request">,
+  path = "/api/test/openapi.json",
+  headers: Record<string, string> = {},
+): Promise<OpenedDocument> {
+  const { status, body } = await request(path, { headers });
+  expect(status).toBe(200);
+  return openDocument(body);
+}
+
+const idsOf = ({ operations }: OpenedDocument): string[] => operations.map(({ id }) => id).sort();
+
+describe("the document of a project without credentials", () => {
+  let fixture: Fixture;
+  let document: OpenedDocument;
+  beforeAll(async () => {
+    fixture = await openFixture(everyAction);
+    document = await documentOf(fixture);
+  });
+  afterAll(() => fixture?.close());
+
+  test("has every action that is switched on, by each of its methods", () => {
+    const switched = actions.flatMap(({ name, methods }) => methods.map((one) => [name, one]));
+    const described = new Set(
+      document.operations.map(
+        ({ path, method }) => `${method} ${path.split("/").slice(4).join("/")}`,
+      ),
+    );
+    for (const [name, method] of switched) expect(described).toContain(`${method} ${name}`);
+  });
+
+  test("has names in camel case, and calls GET of lookup a search", () => {
+    expect(idsOf(document)).toEqual(
+      expect.arrayContaining([
+        "documentsCreateComposite",
+        "kindsLookup",
+        "kindsLookupSearch",
+        "kindsLockAcquire",
+        "lockAcquire",
+        "ordersChangeStatus",
+      ]),
+    );
+    expect(Object.keys(document.json.components.schemas)).toEqual(
+      expect.arrayContaining(["Kinds", "KindsCreate", "KindsUpdate", "Pagination", "Error"]),
+    );
+  });
+
+  test("has examples that its schemas take", () => {
+    const faults: string[] = [];
+    let examples = 0;
+    const check = (
+      where: string,
+      media: { schema: object; example?: unknown; examples?: object },
+    ) => {
+      const named = Object.values(media.examples ?? {}) as { value: unknown }[];
+      const all = [
+        ...(media.example === undefined ? [] : [media.example]),
+        ...named.map((one) => one.value),
+      ];
+      for (const example of all) {
+        examples++;
+        const fault = document.faultOf(media.schema, example);
+        if (fault !== null) faults.push(`${where}: ${fault} ${JSON.stringify(example)}`);
+      }
+    };
+    for (const { id, requestBody, responses } of document.operations) {
+      for (const [type, media] of Object.entries(requestBody?.content ?? {}))
+        check(`${id} ${type}`, media as never);
+      for (const [status, { content = {} }] of Object.entries(responses))
+        for (const media of Object.values(content)) check(`${id} ${status}`, media as never);
+    }
+    expect(faults).toEqual([]);
+    expect(examples).toBeGreaterThan(document.operations.length);
+  });
+
+  test("has an example of each body", () => {
+    const without = document.operations
+      .filter(({ requestBody }) => requestBody?.content["application/json"])
+      .filter(({ requestBody }) => requestBody.content["application/json"].example === undefined)
+      .map(({ id }) => id);
+    expect(without).toEqual(["lockAcquire", "lockRelease", "lockStatus"]);
+  });
+
+  test("says the type, length, labels and nullability of a field", () => {
+    const { Kinds, KindsCreate } = document.json.components.schemas;
+    expect(KindsCreate.properties.short).toMatchObject({ minLength: 2, maxLength: 6 });
+    expect(KindsCreate.properties.note.enum).toEqual(["a", "b", "some text", null]);
+    expect(KindsCreate.required).toContain("whole");
+    expect(Kinds.properties.moment).toMatchObject({
+      type: ["string", "null"],
+      format: "date-time",
+    });
+  });
+
+  test("has an ETag, and is not sent again to who has it", async () => {
+    const first = await fixture.request("/api/test/openapi.json");
+    const etag = first.headers.get("etag")!;
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    const again = await fixture.fetch("/api/test/openapi.json", {
+      headers: { "If-None-Match": `"other", W/${etag}` },
+    });
+    expect({ status: again.status, body: await again.text() }).toEqual({ status: 304, body: "" });
+    expect(again.headers.get("etag")).toBe(etag);
+  });
+
+  test("is the same from another service over the same files", async () => {
+    const other = await openFixture(everyAction);
+    const { body } = await other.request("/api/test/openapi.json");
+    await other.close();
+    expect(body).toEqual(document.json);
+  });
+
+  test("is a part of the document of all projects, where the project's name stands first", async () => {
+    const all = await documentOf(fixture, "/openapi.json");
+    expect(idsOf(all)).toEqual(
+      [
+        ...idsOf(document).map((id) => `test${id[0]!.toUpperCase()}${id.slice(1)}`),
+        "healthLive",
+        "healthReady",
+      ].sort(),
+    );
+    expect(Object.keys(all.json.components.schemas)).toContain("TestKindsCreate");
+    for (const [id, path] of [
+      ["healthLive", "/health/live"],
+      ["healthReady", "/health/ready"],
+    ] as const) {
+      const { status, body } = await fixture.request(path);
+      const { schema } = all.operation(id).responses[status]!.content["application/json"];
+      expect(all.faultOf(schema, body)).toBeNull();
+    }
+  });
+
+  test("of a project that does not exist is 404", async () => {
+    expect((await fixture.request("/api/other/openapi.json")).status).toBe(404);
+  });
+});
+
+const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+const secured: FixtureOptions = {
+  tables: [
+    {
+      name: "items",
+      columns: { item_id: "key", name: "text(40)", cost: "integer", secret: "text(20)" },
+    },
+    { name: "places", columns: { place_id: "key", name: "text(40)" } },
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { create: true, read: true, update: true, delete: true, lock: true },
+      access: { admin: "*", clerk: ["read", "update", "lock"], guest: ["read"] },
+      hiddenFields: { clerk: ["secret"], guest: ["secret", "cost"] },
+      readOnlyFields: { clerk: ["cost"] },
+    },
+    places: { tableName: "places", action: { read: true }, access: { admin: "*" } },
+  },
+  project: {
+    auth: {
+      apiKeys: ["admin", "clerk", "stranger"].map((id) => ({
+        id,
+        sha256: hashOf(id),
+        roles: [id],
+      })),
+      anonymous: { roles: ["guest"] },
+    },
+    rateLimit: { max: 10_000 },
+    cors: { origins: ["https://shop.example"] },
+  },
+};
+
+describe("the document of a project with credentials", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await openFixture(secured);
+  });
+  afterAll(() => fixture?.close());
+  const asRole = (role: string) =>
+    documentOf(fixture, "/api/test/openapi.json", { "X-Api-Key": role });
+
+  test.each([
+    [
+      "admin",
+      [
+        "itemsCreate",
+        "itemsDelete",
+        "itemsLockAcquire",
+        "itemsLockRelease",
+        "itemsLockStatus",
+        "itemsRead",
+        "itemsUpdate",
+        "lockAcquire",
+        "lockRelease",
+        "lockStatus",
+        "placesRead",
+      ],
+    ],
+    [
+      "clerk",
+      [
+        "itemsLockAcquire",
+        "itemsLockRelease",
+        "itemsLockStatus",
+        "itemsRead",
+        "itemsUpdate",
+        "lockAcquire",
+        "lockRelease",
+        "lockStatus",
+      ],
+    ],
+    ["stranger", []],
+  ])("shows %s what its role may use", async (role, ids) => {
+    expect(idsOf(await asRole(role))).toEqual(ids);
+  });
+
+  test("shows who sends no credentials what everybody may use, and how to send some", async () => {
+    const document = await documentOf(fixture);
+    expect(idsOf(document)).toEqual(["itemsRead"]);
+    const { components, paths } = document.json;
+    expect(components.securitySchemes).toEqual({
+      apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" },
+    });
+    expect(paths["/api/test/items/read"].post.security).toEqual([{ apiKey: [] }, {}]);
+  });
+
+  test("has the fields of the caller, and says which of them are only read", async () => {
+    const [whole, own] = [await asRole("admin"), await asRole("clerk")];
+    expect(Object.keys(whole.json.components.schemas.ItemsSelected.properties)).toEqual([
+      "item_id",
+      "name",
+      "cost",
+      "secret",
+    ]);
+    expect(Object.keys(own.json.components.schemas.ItemsSelected.properties)).toEqual([
+      "item_id",
+      "name",
+      "cost",
+    ]);
+    const { name, cost, secret } = own.json.components.schemas.ItemsUpdate.properties;
+    expect({ name, cost, secret }).toEqual({
+      name: whole.json.components.schemas.ItemsUpdate.properties.name,
+      cost: { readOnly: true },
+      secret: undefined,
+    });
+  });
+
+  test("says that credentials may be missing, and that requests are limited", async () => {
+    const { responses } = (await asRole("clerk")).operation("itemsUpdate");
+    expect(Object.keys(responses["401"].headers)).toEqual(
+      expect.arrayContaining(["WWW-Authenticate", "RateLimit"]),
+    );
+    expect(Object.keys(responses["429"].headers)).toContain("Retry-After");
+    expect(Object.keys(responses["200"].headers)).toEqual(
+      expect.arrayContaining(["ETag", "RateLimit-Policy"]),
+    );
+  });
+
+  test("refuses credentials that are wrong, and shows nothing of the project in the document of all", async () => {
+    const headers = { "X-Api-Key": "made up" };
+    expect((await fixture.request("/api/test/openapi.json", { headers })).status).toBe(401);
+    const all = await documentOf(fixture, "/openapi.json", headers);
+    expect(idsOf(all)).toEqual(["healthLive", "healthReady"]);
+    expect(JSON.stringify(all.json)).not.toContain("items");
+  });
+
+  test.each(["/api/test/openapi.json", "/openapi.json"])(
+    "lets pages of allowed origins read %s",
+    async (path) => {
+      const answers = ["https://shop.example", "https://other.example"].map(async (Origin) => {
+        const { headers } = await fixture.request(path, { headers: { Origin } });
+        return headers.get("access-control-allow-origin");
+      });
+      expect(await Promise.all(answers)).toEqual(["https://shop.example", null]);
+    },
+  );
+});
+
+test("a project that lets nobody in without credentials shows its frame alone", async () => {
+  const { anonymous: _, ...auth } = secured.project!["auth" as never] as Record<string, unknown>;
+  const fixture = await openFixture({ ...secured, project: { auth } });
+  const { json } = await documentOf(fixture);
+  await fixture.close();
+  expect(json).toEqual({
+    openapi: "3.1.0",
+    info: { title: "test", version: "1" },
+    servers: [{ url: "/" }],
+    security: [],
+    tags: [],
+    paths: {},
+    components: {
+      securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" } },
+    },
+  });
+});
+
+test("names that are the same in camel case get numbers, in schemas and operations alike", async () => {
+  const endpoint = { tableName: "items", action: { create: true, read: true } };
+  const fixture = await openFixture({
+    ...secured,
+    project: {},
+    endpoints: { "item-list": endpoint, item_list: endpoint, "item-list-create": endpoint },
+  });
+  const document = await documentOf(fixture);
+  await fixture.close();
+  expect(idsOf(document)).toEqual([
+    "itemList2Create",
+    "itemList2Read",
+    "itemListCreate",
+    "itemListCreateCreate",
+    "itemListCreateRead",
+    "itemListRead",
+  ]);
+  const byBody = document.operations.map(({ requestBody }) =>
+    JSON.stringify(requestBody.content["application/json"].schema),
+  );
+  expect(new Set(byBody).size).toBe(6);
+});
