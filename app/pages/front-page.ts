@@ -41,6 +41,7 @@ type Html = ReturnType<typeof html>;
 /** The whole page as HTML. */
 export async function frontPage(page: FrontPage): Promise<string> {
   const { version, projects, signIn, links, example } = page;
+  const hasDocs = links.some(({ path }) => path === "/docs");
   return String(
     await html`<!doctype html>
       <html lang="en">
@@ -64,7 +65,8 @@ export async function frontPage(page: FrontPage): Promise<string> {
             </nav>
           </header>
           <main>
-            ${projects.map(projectSection)} ${signIn && signInNote(signIn, projects)}
+            ${projects.map((one) => projectSection(one, hasDocs))}
+            ${signIn && signInNote(signIn, projects)}
             ${!signIn && projects.length === 0 && nothingNote()}
             ${
               example &&
@@ -86,13 +88,13 @@ const linkItem = ({ title, text, path }: PageLink): Html =>
     <a href="${path.slice(1)}">${title}<span>${text}</span></a>
   </li>`;
 
-const projectSection = ({ name, status, endpoints }: ShownProject): Html =>
+const projectSection = ({ name, status, endpoints }: ShownProject, hasDocs: boolean): Html =>
   html`<section aria-labelledby="project-${name}">
     <h2 id="project-${name}">${name}</h2>
     ${
       status === "ready"
         ? html`<ul class="endpoints">
-            ${endpoints.map(endpointItem)}
+            ${endpoints.map((one) => endpointItem(one, hasDocs ? docsOf(name, one) : null))}
           </ul>`
         : html`<p class="note">
             The database of this project is not reachable yet. The service keeps trying.
@@ -100,10 +102,14 @@ const projectSection = ({ name, status, endpoints }: ShownProject): Html =>
     }
   </section>`;
 
-const endpointItem = ({ name, path, actions }: ShownEndpoint): Html =>
+/** Where the endpoint is described. */
+const docsOf = (project: string, { name }: ShownEndpoint): string =>
+  `docs?project=${encodeURIComponent(project)}#/${encodeURIComponent(name)}`;
+
+const endpointItem = ({ name, path, actions }: ShownEndpoint, docs: string | null): Html =>
   html`<li>
     <div>
-      <h3>${name}</h3>
+      <h3>${docs === null ? name : html`<a href="${docs}">${name}</a>`}</h3>
       <code>${path}</code>
     </div>
     <ul class="actions" aria-label="Actions of ${name}">
