@@ -57,7 +57,7 @@ let faults: string[];
 beforeEach(async () => {
   faults = [];
   page = await browser.newPage({ viewport: { width: 390, height: 800 } });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) faults.push(message.text());
   });
@@ -73,7 +73,7 @@ afterEach(async () => {
 });
 
 /** A page of this size takes a busy machine some seconds. */
-const patiently = { timeout: 20_000 };
+const patiently = { timeout: 40_000 };
 const texts = (selector: string): Promise<string[]> => page.locator(selector).allTextContents();
 const endpoints = [
   "categories",
@@ -102,19 +102,10 @@ test("/ leads from an endpoint to its documentation", async () => {
   await expect
     .poll(() => texts(".opblock-tag-section.is-open h3 span"), patiently)
     .toEqual(["products"]);
-}, 60_000);
-
-test("/docs shows the endpoints of a project, and sends a request", async () => {
-  await page.goto(`${open.url}/docs?project=demo#/categories/categoriesRead`);
-  await page.locator("#operations-categories-categoriesRead .try-out__btn").click();
-  await page.locator("#operations-categories-categoriesRead .execute").click();
-  const answer = page.locator("#operations-categories-categoriesRead .live-responses-table");
-  await answer.waitFor();
-  expect(await answer.innerText()).toMatch(/200[^]*"success": true/);
   expect(await texts(".opblock-tag-section h3 span")).toEqual([...endpoints, "lock"]);
-}, 60_000);
+}, 90_000);
 
-test("/docs of a project with auth shows what a key may use, once it is entered", async () => {
+test("/docs of a project with auth shows what a key may use once it is entered, and sends requests with it", async () => {
   await page.goto(`${closed.url}/docs`);
   await page.locator("#sign-in").waitFor();
   await expect
@@ -136,7 +127,7 @@ test("/docs of a project with auth shows what a key may use, once it is entered"
   const answer = page.locator(".live-responses-table");
   await answer.waitFor();
   expect(await answer.innerText()).toContain("Brandt claw hammer 450 g");
-}, 60_000);
+}, 90_000);
 
 test("/docs says when a key is wrong", async () => {
   await page.goto(`${closed.url}/docs?project=demo`);
