@@ -166,7 +166,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, pingRedis, log } = parts;
   const { jobsBoard, docs } = parts;
   return createApp({
-    extras: { version, docs: docs !== "off", jobsBoard },
+    extras: { version, docs: typeof docs === "function", jobsBoard },
     docs,
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,

@@ -27,6 +27,8 @@ const core = [
   "access",
   "access-scopes",
   "access-tokens",
+  "front-page",
+  "docs-page",
 ].map((name) => `test/contract/${name}.test.ts`);
 
 describe.each(["bun", "deno"] as const)("%s", (runtime) => {
