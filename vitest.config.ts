@@ -49,6 +49,18 @@ function placesProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
+/** Many requests that are made from the service's own OpenAPI document. */
+function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `fuzz-${engine}`,
+      provide: { engine, fuzzRequests: 20_000 },
+      include: ["test/contract/openapi-fuzz.test.ts"],
+    },
+  };
+}
+
 const redisFaults = "test/faults/redis-*.test.ts";
 
 /** What happens to the service on this engine when sessions, answers and processes are lost under load. */
@@ -126,6 +138,7 @@ export default defineConfig({
       ...engines.map(engineProject),
       ...engines.map(placesProject),
       ...engines.map(faultsProject),
+      ...engines.map(fuzzProject),
       {
         extends: true,
         test: { name: "faults-redis", include: [redisFaults], ...alone, ...timed },

@@ -118,8 +118,8 @@ function bodyOf({ requestBody }: OpenedOperation, options: MakeOptions): fc.Arbi
   });
   const form = "application/x-www-form-urlencoded";
   return fc.oneof(
-    { weight: 10, arbitrary: valuesOf(schema, options.hints).map(json) },
-    { weight: 8, arbitrary: bentOf(schema, options.hints).map(json) },
+    { weight: 12, arbitrary: valuesOf(schema, options.hints).map(json) },
+    { weight: 6, arbitrary: bentOf(schema, options.hints).map(json) },
     ...(content[form]
       ? [
           {
