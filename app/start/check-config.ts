@@ -2,6 +2,7 @@
 import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
+import { type Drift, driftOf } from "../../core/init/drift.ts";
 import type { DescribedProject } from "../../core/openapi/describe.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
 import { databaseFaults } from "../../db/open.ts";
@@ -16,18 +17,28 @@ import { compileOnce, openProject, sha256 } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
 import type { ServiceOptions } from "./wire.ts";
 
-/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
-export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
-  faults: readonly Fault[];
-  unreachable: readonly string[];
+export interface CheckedConfig {
+  /** All faults of the files, and of what they say about databases. */
+  readonly faults: readonly Fault[];
+  /** Databases that cannot be used, by the file that names them. */
+  readonly unreachable: readonly { readonly file: string; readonly sentence: string }[];
   /** Notes for the operator that do not prevent the start. */
-  notices: readonly string[];
+  readonly notices: readonly string[];
   /** What is dangerous, and stops nothing. */
-  risks: readonly Risk[];
-  endpoints: number;
+  readonly risks: readonly Risk[];
+  /** Where the databases and the files have grown apart. */
+  readonly drift: readonly Drift[];
+  /** How many would be served. */
+  readonly endpoints: number;
   /** Those of the files, with their routes where there is no fault. */
-  projects: readonly Pick<DescribedProject, "name" | "traits" | "routes">[];
-}> {
+  readonly projects: readonly Pick<DescribedProject, "name" | "traits" | "routes">[];
+}
+
+export async function checkConfig({
+  files,
+  env,
+  importComponent,
+}: ServiceOptions): Promise<CheckedConfig> {
   const log = createLog("silent");
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   const stores = await openStores(null);
@@ -53,12 +64,20 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
     remark: (remark) => void notices.push(remark),
   };
   const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
+  const drift = await Promise.all(
+    opened.map(({ config, project }) =>
+      project.routes === null ? [] : driftOf(config, project.db.catalog),
+    ),
+  );
   await Promise.all(opened.map(({ project }) => project.db.close()));
   return {
     faults: [...faults, ...looks.flatMap((look) => look.faults)],
     notices,
     risks,
-    unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
+    drift: drift.flat(),
+    unreachable: looks.flatMap(({ trouble }, at) =>
+      trouble ? [{ file: configs[at]!.document.file, sentence: trouble.sentence }] : [],
+    ),
     projects: opened.map(({ config, project: { name, routes } }) => ({
       name,
       routes,

@@ -3,8 +3,6 @@
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { formatFaults } from "../../core/config/faults.ts";
-import { riskText } from "../../core/config/risks.ts";
 import { storeCompiled } from "./compile-cache.ts";
 import { importFrom, readConfigFiles } from "./config-files.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
@@ -15,7 +13,9 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
-  check    check the configuration against the databases; exits with 1 when it finds a fault
+  check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
+  sync     change the files where the databases have new columns, lengths or labels [--dry-run]
+  init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
   openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
            [--format postman] makes a collection of requests of it, for Postman and Bruno
   client   write a typed client for one project: --out shop-client.ts [--project shop]
@@ -27,7 +27,9 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   serve: withEnvFile(serveProjects),
   worker: withEnvFile(runJobs),
-  check: withEnvFile(check),
+  check: withEnvFile(check, ["json"]),
+  sync: withEnvFile(sync, ["dry-run"]),
+  init,
   openapi: showDocument,
   client: makeClient,
   key: makeKey,
@@ -41,12 +43,17 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
-/** The command, after the variables of the files that its arguments name. Rejects with an Error for any other argument. */
-function withEnvFile(command: () => Promise<void>): (args: readonly string[]) => Promise<void> {
+/**
+ * The command, after the variables of the files that its arguments name; it gets those of `flags` that are given. Rejects with an Error
+ * for any other argument.
+ */
+function withEnvFile(
+  command: (given: ReadonlySet<string>) => Promise<void>,
+  flags: readonly string[] = [],
+): (args: readonly string[]) => Promise<void> {
   return async (args) => {
     const { loadEnvFiles } = await import("./env-file.ts");
-    loadEnvFiles(args, process.env);
-    return command();
+    return command(loadEnvFiles(args, { env: process.env, flags }));
   };
 }
 
@@ -89,20 +96,42 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
 }
 
-async function check(): Promise<void> {
-  const { checkConfig } = await import("./check-config.ts");
+async function check(given: ReadonlySet<string>): Promise<void> {
+  const [{ checkConfig }, { checkReport }] = await Promise.all([
+    import("./check-config.ts"),
+    import("./check-report.ts"),
+  ]);
   const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, notices, risks, endpoints } = await checkConfig({
+  const checked = await checkConfig({
     files: await readConfigFiles(configDir),
     env: process.env,
     importComponent: importFrom(configDir),
   });
-  if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
-  for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
-  for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
-  if (faults.length + unreachable.length > 0) process.exitCode = 1;
-  else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
+  const { isOk, out, errors } = checkReport(checked, configDir, given.has("json"));
+  process.stderr.write(errors);
+  process.stdout.write(out);
+  if (!isOk) process.exitCode = 1;
+}
+
+async function sync(given: ReadonlySet<string>): Promise<void> {
+  const { runSync } = await import("./sync.ts");
+  const out = (text: string) => void process.stdout.write(text);
+  await runSync({ isDryRun: given.has("dry-run"), env: process.env, out });
+}
+
+async function init(args: readonly string[]): Promise<void> {
+  const { runInit } = await import("./init.ts");
+  const { stderr, stdout, env } = process;
+  const progress = (done: number, all: number) =>
+    void stderr.write(
+      done === all ? `\r${" ".repeat(40)}\r` : `\rReading tables: ${done} of ${all}`,
+    );
+  await runInit({
+    args,
+    env,
+    out: (text) => void stdout.write(text),
+    ...(stderr.isTTY && { progress }),
+  });
 }
 
 async function showDocument(args: readonly string[]): Promise<void> {

@@ -1,8 +1,9 @@
 /**
- * The files of the page `/docs`: Swagger UI from its package, and the page's own script. Nothing is read before the page is
+ * The files of the page `/docs`: Swagger UI, and the page's own script. Nothing is read before the page is
  * first asked for; after that only the compressed files stay in memory (0.5 MB).
  */
 import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +23,11 @@ interface Source {
 
 /** Rejects when the package is not installed. */
 export async function openDocsFiles(): Promise<DocsFiles> {
-  const manifest = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
+  // The npm package of the service has the files itself (`pack.ts`).
+  const packed = new URL("../pages/swagger-ui/package.json", import.meta.url);
+  const manifest = fileURLToPath(
+    existsSync(packed) ? packed : import.meta.resolve("swagger-ui-dist/package.json"),
+  );
   const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
   const ofPackage = (name: string): string => join(dirname(manifest), name);
   const script = fileURLToPath(new URL("../pages/docs-script.js", import.meta.url));

@@ -20,16 +20,9 @@ import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
-import type {
-  Background,
-  Catalog,
-  Counters,
-  Db,
-  LockStore,
-  Log,
-  Outbound,
-} from "../../core/plans/ports.ts";
+import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import { createApp } from "../http/http.ts";

@@ -68,7 +68,7 @@ export function documentOptions(
     const { "env-file": files = [], ...others } = values;
     loadEnvFiles(
       files.map((file) => `--env-file=${file}`),
-      env,
+      { env, flags: [] },
     );
     return others;
   } catch (error) {
@@ -86,7 +86,10 @@ export async function compiledProjects(
     env,
     importComponent: importFrom(configDir),
   });
-  const problems = [...(faults.length > 0 ? [formatFaults(faults)] : []), ...unreachable];
+  const problems = [
+    ...(faults.length > 0 ? [formatFaults(faults)] : []),
+    ...unreachable.map(({ sentence }) => sentence),
+  ];
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return projects.map((one) => ({ ...one, viewOf: wholeView }));
 }

@@ -1,0 +1,76 @@
+/**
+ * `npm pack` and `npm publish`: `prepack` compiles the sources to JavaScript with types in `dist/`, because Node.js runs no TypeScript from
+ * `node_modules`, and gives package.json the form that users get; `postpack` puts the old one back. The packages that bring
+ * a Node.js of their own are for this checkout alone.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+const manifest = join(root, "package.json");
+const original = join(root, "node_modules/.cache/package.json.original");
+
+/** What only developers of this project need. */
+const left = [
+  "private",
+  "scripts",
+  "devDependencies",
+  "optionalDependencies",
+  "overrides",
+  "allowScripts",
+  "scarfSettings",
+];
+
+function prepack(): void {
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) process.exit(1);
+  // Scripts for browsers are sent as they are.
+  for (const script of globSync("app/**/*.js", { cwd: root }))
+    cpSync(join(root, script), join(root, "dist", script));
+  bringSwaggerUi();
+  const text = readFileSync(manifest, "utf8");
+  mkdirSync(dirname(original), { recursive: true });
+  writeFileSync(original, text);
+  const { dependencies, ...members } = JSON.parse(text) as { dependencies: object };
+  const own = { ...members, dependencies: { ...dependencies, "swagger-ui-dist": undefined } };
+  const kept = Object.entries(own).filter(([name]) => !left.includes(name));
+  writeFileSync(manifest, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
+}
+
+/**
+ * Copies the files of the page `/docs` into the package. As a dependency, Swagger UI would take six times the space, and its own
+ * dependency would report each installation to its maker.
+ */
+function bringSwaggerUi(): void {
+  const from = join(root, "node_modules/swagger-ui-dist");
+  const to = join(root, "dist/app/pages/swagger-ui");
+  for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"])
+    cpSync(join(from, file), join(to, file));
+  const { version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as {
+    version: string;
+  };
+  writeFileSync(join(to, "package.json"), JSON.stringify({ version }));
+}
+
+function postpack(): void {
+  if (existsSync(original)) renameSync(original, manifest);
+}
+
+if (process.argv[2] === "prepack") prepack();
+else if (process.argv[2] === "postpack") postpack();
+else throw new Error("pack.ts takes prepack or postpack");
