@@ -37,7 +37,7 @@ export function valuesOf(schema: JsonSchema, hints: Hints = {}): fc.Arbitrary<Js
     if (only !== undefined) return fc.constant(only);
     if (members !== undefined) return fc.constantFrom(...members);
     if (type === undefined) return fc.constantFrom<Json>(...anyValues);
-    return fc.oneof(...[type].flat().map((name) => ofType(name, one)));
+    return fc.oneof(...typesOf(one).map((name) => ofType(name, one)));
   }
 
   function ofType(name: JsonType, one: JsonSchema): fc.Arbitrary<Json> {
@@ -77,6 +77,17 @@ export function valuesOf(schema: JsonSchema, hints: Hints = {}): fc.Arbitrary<Js
     if (fitting.length === 0) return of(schema);
     return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...fitting) }, of(schema));
   }
+}
+
+/** Without numbers where a text is meant whose form none of them has. */
+function typesOf(schema: JsonSchema): JsonType[] {
+  const types = [schema.type ?? []].flat() as JsonType[];
+  const { format, pattern } = schema;
+  if (!types.includes("string") || (format ?? pattern) === undefined) return types;
+  const isFormed = [-1, 0, 0.5, 7, 42, 1234].some((number) =>
+    takes({ ...schema, type: "string" }, String(number)),
+  );
+  return isFormed ? types : types.filter((name) => name !== "number" && name !== "integer");
 }
 
 /** Members of a branch count beside those of the object that it stands in. */

@@ -63,24 +63,37 @@ interface Format {
   readonly message: string;
   /** Its name in JSON Schema; null where it has none. */
   readonly name: string | null;
+  readonly example: string;
 }
 
 const phoneText = /^\+?[ ()./-]{0,2}\d(?:[ ()./-]{0,3}\d){4,14}$/;
 
 const formats: Readonly<Record<RuleFormat, Format>> = {
-  email: { holds: matches(z.email()), message: "must be an e-mail address", name: "email" },
+  email: {
+    holds: matches(z.email()),
+    message: "must be an e-mail address",
+    name: "email",
+    example: "name@example.com",
+  },
   phone: {
     holds: (text) => phoneText.test(text),
     message: "must be a phone number",
     name: null,
+    example: "+43 1 2345678",
   },
   // Zod reads past blanks around the address, which would then be stored.
   url: {
     holds: (text) => text === text.trim() && matches(z.url({ protocol: /^https?$/ }))(text),
     message: "must be a web address (http or https)",
     name: "uri",
+    example: "https://example.com/",
   },
-  uuid: { holds: matches(z.guid()), message: "must be a UUID", name: "uuid" },
+  uuid: {
+    holds: matches(z.guid()),
+    message: "must be a UUID",
+    name: "uuid",
+    example: "0b7e6c1a-52d4-4f8e-9a37-6d1c8f20e4b5",
+  },
 };
 
 function matches(schema: z.ZodType): (text: string) => boolean {
@@ -97,8 +110,9 @@ export const format: RuleDefinition<RuleFormat> = {
     return testOf(message, (text) => text.length <= limits.testedTextLengthMax && holds(text));
   },
   keywords(name) {
-    const { name: known } = formats[name];
-    return known === null ? anything : { format: known };
+    const { name: known, example } = formats[name];
+    // A phone number may also come as a number.
+    return known === null ? { examples: [example] } : { type: "string", format: known };
   },
 };
 

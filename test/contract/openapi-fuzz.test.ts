@@ -30,7 +30,8 @@ const shopEndpoints = Object.entries(shopOptions.endpoints);
 
 /** What a clerk sees of the items: those of one category, and not all of their fields. */
 const ofClerks = (endpoint: object): object => {
-  const isOfItems = (endpoint as { tableName?: string }).tableName === "items";
+  const { tableName, viewName, viewQuery, datatablesQuery } = endpoint as Record<string, unknown>;
+  const isOfItems = tableName === "items" && !viewName && !viewQuery && !datatablesQuery;
   return {
     ...endpoint,
     access: { clerk: "*" },
