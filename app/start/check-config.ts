@@ -2,9 +2,9 @@
 import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
-import { type Drift, driftOf } from "../../core/init/drift.ts";
 import type { DescribedProject } from "../../core/openapi/describe.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
+import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { openStores } from "../stores/open-stores.ts";
 import { parseEnv } from "./env.ts";

@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key` and others. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
