@@ -42,6 +42,37 @@ test("check passes the demo project and says how many endpoints it has", async (
   expect(stdout).toContain("6 endpoints");
 });
 
+test("openapi prints the document of all projects, or writes that of one", async () => {
+  const database = join(folder, "demo.db");
+  createDemo(database);
+  const env = { CONFIG_DIR: join(root, "configs"), DEMO_DATABASE_URL: `sqlite:${database}` };
+  const whole = await rowgate(["openapi"], env);
+  expect({ status: whole.status, stderr: whole.stderr }).toEqual({ status: 0, stderr: "" });
+  expect(Object.keys(JSON.parse(whole.stdout).paths)).toContain("/health/ready");
+  const out = join(folder, "demo.json");
+  const { status, stdout } = await rowgate(["openapi", "--project", "demo", "--out", out], env);
+  const document = JSON.parse(readFileSync(out, "utf8"));
+  const operations = Object.values<object>(document.paths).flatMap(Object.keys).length;
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: `Wrote ${out}: ${operations} operations\n`,
+  });
+  expect(document.paths["/api/demo/suppliers/create"].post.operationId).toBe("suppliersCreate");
+});
+
+test("openapi names the projects that there are, and the faults of a configuration", async () => {
+  const database = join(folder, "demo.db");
+  createDemo(database);
+  const env = { CONFIG_DIR: join(root, "configs"), DEMO_DATABASE_URL: `sqlite:${database}` };
+  const unknown = await rowgate(["openapi", "--project", "shop"], env);
+  expect(unknown.status).toBe(1);
+  expect(unknown.stderr).toContain('There is no project "shop"; there are: demo\n');
+  const CONFIG_DIR = await config({ "project.json": { databse: {} } });
+  const faulty = await rowgate(["openapi"], { CONFIG_DIR });
+  expect({ status: faulty.status, stdout: faulty.stdout }).toEqual({ status: 1, stdout: "" });
+  expect(faulty.stderr).toContain('did you mean "database"');
+});
+
 test("check shows the faults of all files at once, with file, path and hint, and exits with 1", async () => {
   await writeFile(join(folder, "empty.db"), "");
   const CONFIG_DIR = await config({
