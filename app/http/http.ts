@@ -8,12 +8,13 @@ import { cors } from "hono/cors";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps {
+export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps, MetricsDeps {
   readonly docs: Docs;
 }
 
@@ -35,6 +36,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
+  app.get("/metrics", inExchange(deps, showMetrics(deps)));
   app.get("/", inExchange(deps, showFrontPage(deps)));
   app.get("/assets/:file", inExchange(deps, showPageFile()));
   mountDocs(app, deps.docs, deps);

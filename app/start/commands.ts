@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key` and others. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`, `hooks` and others. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -20,8 +20,9 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
            [--format postman] makes a collection of requests of it, for Postman and Bruno
   client   write a typed client for one project: --out shop-client.ts [--project shop]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+  hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
 
---env-file reads variables from a file, for serve, worker, check, openapi and client. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check, openapi, client and hooks. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -33,6 +34,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   openapi: showDocument,
   client: makeClient,
   key: makeKey,
+  hooks: async (args) => {
+    const { runHooks } = await import("./hooks-command.ts");
+    process.stdout.write(await runHooks(args, process.env));
+  },
 };
 
 /** Runs a command. A failure ends the process with exit code 1. */

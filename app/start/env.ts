@@ -20,13 +20,14 @@ const byteSize = z
   })
   .refine((bytes) => bytes >= 1, "must be at least 1 byte");
 
+const portNumber = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number")
+  .transform(Number)
+  .refine((port) => port <= 65_535, "must be a port number up to 65535");
+
 const variables = z.object({
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port number")
-    .transform(Number)
-    .refine((port) => port <= 65_535, "must be a port number up to 65535")
-    .default(3000),
+  PORT: portNumber.default(3000),
   HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -58,6 +59,7 @@ const variables = z.object({
     )
     .optional(),
   DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
+  METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
@@ -111,6 +113,8 @@ export interface Settings {
   readonly metricsToken: string | null;
   /** Whether there is the page `/docs`. */
   readonly docs: boolean;
+  /** Where a worker serves its metrics. Null: nowhere. */
+  readonly metricsPort: number | null;
   /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
   /** Null: jobs are kept in Redis or, without Redis, by the service itself. Never set together with `redisUrl`. */
@@ -169,6 +173,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
     docs: parsed.data.DOCS === "on",
+    metricsPort: parsed.data.METRICS_PORT ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
     storage: storageOf(parsed.data),

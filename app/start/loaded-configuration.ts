@@ -6,6 +6,7 @@ import type { Fault } from "../../core/config/faults.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
+import { countRequests } from "../metrics/metrics-watcher.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { ConfigError } from "./config-error.ts";
@@ -75,12 +76,23 @@ export async function loadConfiguration(
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const pingRedis = stores.ping;
-  const jobsBoard = jobs.board !== null;
   const docs = settings.docs ? openDocs : "off";
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
   const { request: observe } = observation;
-  const app = appOver(projects, { ...edge, jobsBoard, docs, digest: sha256, observe });
-  if (jobs.board) mountJobsBoard(app, { board: jobs.board, checkHost, now, newId, log, observe });
+  const { board, metrics } = parts;
+  const onAnswered = countRequests(metrics);
+  const jobsBoard = board !== null;
+  const app = appOver(projects, {
+    ...edge,
+    jobsBoard,
+    docs,
+    digest: sha256,
+    observe,
+    onAnswered,
+    metricsText: metrics.text,
+    onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
+  });
+  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe, onAnswered });
   return { app, configs, projects, ready, stop, close };
 }
 

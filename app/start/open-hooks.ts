@@ -6,11 +6,13 @@ import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
+import type { Background, HookCall, Log, Outbound, QueueCounts } from "../../core/plans/ports.ts";
+import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { Settings } from "./env.ts";
+import { hookQueueName } from "./queue-names.ts";
 import { attempt } from "../outbound/attempt.ts";
 import { createBackground, type ProcessBackground } from "../outbound/background.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";
@@ -24,6 +26,10 @@ export interface OpenHooksOptions {
 
 /** The non-blocking hook calls of a process. */
 export interface Hooks {
+  /** Where the calls are kept; null: in this process, or there are none. */
+  readonly server: BullmqServer | null;
+  /** Null: no hook is non-blocking. Rejects when the queue is unreachable. */
+  readonly counts: (() => Promise<QueueCounts>) | null;
   /** `outbound`: how the project's hooks are called. */
   forProject(name: string, outbound: Outbound): Background;
   /** Starts making calls. The service must already answer, because hooks may call it. */
@@ -31,9 +37,6 @@ export interface Hooks {
   /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
-
-/** Appended to the name of the job queue. Names of job queues contain no slash, so the two cannot collide. */
-const queueSuffix = "/hooks";
 
 /** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
 export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
@@ -48,7 +51,10 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
     if (!outbound || !headers) return { error: new Error("Unknown hook"), isFinal: false };
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
-  const queue = projects.some(hasLaterHooks) ? await openQueue(settings, { makeCall, log }) : null;
+  const opened = projects.some(hasLaterHooks)
+    ? await openQueue(settings, { makeCall, log })
+    : { queue: null, server: null };
+  const { queue, server } = opened;
 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
@@ -64,6 +70,8 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
   }
 
   return {
+    server,
+    counts: queue && queue.counts,
     forProject(name, outbound) {
       outbounds.set(name, outbound);
       const background = createBackground(outbound, log);
@@ -94,14 +102,17 @@ const hasLaterHooks = ({ endpoints }: ProjectConfig): boolean =>
 async function openQueue(
   settings: Settings,
   { makeCall, log }: { makeCall: MakeCall; log: Log },
-): Promise<HookQueue> {
+): Promise<{ readonly queue: HookQueue; readonly server: BullmqServer | null }> {
   const adding = await openBullmqServer(settings, { use: "service", log });
-  if (adding === null)
-    return createLocalHookQueue({ files: await openFiles(settings.storage), makeCall, log });
+  if (adding === null) {
+    const files = await openFiles(settings.storage);
+    return { queue: createLocalHookQueue({ files, makeCall, log }), server: null };
+  }
   const taking = await openBullmqServer(settings, { use: "worker", log });
   const { createBullmqHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
-  const queueName = settings.queueName + queueSuffix;
-  return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
+  const queueName = hookQueueName(settings);
+  const options = { adding, taking: taking!, queueName, makeCall, log };
+  return { queue: createBullmqHookQueue(options), server: adding };
 }
 
 /** Limits how long an answer waits until its hook calls are stored. */

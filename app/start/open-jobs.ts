@@ -6,7 +6,7 @@ import { switchedOn } from "../../core/actions.ts";
 import type { Cache } from "../../core/cache/cache.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
-import type { Files, Queue } from "../../core/plans/ports.ts";
+import type { Files, Queue, QueueCounts } from "../../core/plans/ports.ts";
 import { databaseOf, isInMemory } from "../../db/open.ts";
 import { createCacheNotifyingQueue } from "../../jobs/queue/cache-notifying-queue.ts";
 import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
@@ -16,7 +16,6 @@ import { openFiles } from "../../jobs/files/open-files.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
-import type { JobsBoard } from "../http/jobs-board.ts";
 import type { Observation } from "../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import type { Logger } from "./log.ts";
@@ -36,8 +35,10 @@ export interface OpenJobsOptions {
 
 /** The jobs of a process, as its projects and its operators see them. */
 export interface Jobs {
-  /** The jobs board; null when it is not available or no token is set. */
-  readonly board: JobsBoard | null;
+  /** Where the jobs are kept; null: in this process, or there are none. */
+  readonly server: BullmqServer | null;
+  /** Null: no endpoint exports or imports. Rejects when the queue is unreachable. */
+  readonly counts: (() => Promise<QueueCounts>) | null;
   forProject(config: ProjectConfig): ProjectJobs;
   /**
    * Stops the jobs of this process within seconds; they continue after the next start. Their states can still be read.
@@ -71,7 +72,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   }
 
   return {
-    board: server && boardOf(server, settings),
+    server,
+    counts: projects.some(hasJobs) ? queue.counts : null,
     forProject(config) {
       const { name, jobs } = config;
       const newId = () => crypto.randomUUID();
@@ -99,21 +101,6 @@ function refuseMemory({ name, database }: ProjectConfig): void {
   throw new Error(
     `${name}: exports and imports need a database in a file or on a server, not in memory`,
   );
-}
-
-/** The board is loaded when it is first viewed. */
-function boardOf(
-  server: BullmqServer,
-  { queueName, jobsBoardToken: token }: Settings,
-): JobsBoard | null {
-  if (token === null) return null;
-  return {
-    token,
-    async open(basePath) {
-      const { openBoard } = await import("./open-board.ts");
-      return openBoard(server, { queueName, basePath });
-    },
-  };
 }
 
 interface OpenedQueue {
@@ -152,4 +139,10 @@ async function openQueue(
 }
 
 const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
-const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };
+const noQueue: Queue = {
+  add: refuse,
+  find: refuse,
+  cancel: refuse,
+  counts: refuse,
+  close: async () => undefined,
+};

@@ -3,12 +3,17 @@ import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import type { Counters } from "../../core/plans/ports.ts";
+import { serviceWatcher } from "../metrics/metrics-watcher.ts";
+import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { Observation } from "../observe/observation.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
+import { countQueues } from "../metrics/queue-counts.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
+import type { JobsBoard } from "../http/jobs-board.ts";
+import { boardOf } from "./board-of.ts";
 import type { Settings } from "./env.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
@@ -37,6 +42,9 @@ export interface ProcessParts {
   readonly counters: Counters;
   readonly jobs: Jobs;
   readonly hooks: Hooks;
+  readonly metrics: ServiceMetrics;
+  /** The jobs board; null when it is not available or no token is set. */
+  readonly board: JobsBoard | null;
   /** Those who watch the process. Closed last. */
   readonly observation: Observation;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
@@ -52,7 +60,10 @@ export async function openProcessParts({
   watchers,
   ...more
 }: ProcessOptions): Promise<ProcessParts> {
-  const observation = await openObservation({ watchers });
+  const metrics = createServiceMetrics();
+  const observation = await openObservation({
+    watchers: [serviceWatcher(metrics), ...(watchers ?? [])],
+  });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {
@@ -70,6 +81,7 @@ export async function openProcessParts({
     close();
     throw error;
   });
+  metrics.onCollect(() => countQueues(metrics, { jobs: jobs.counts, hooks: hooks.counts }));
   return {
     settings,
     log,
@@ -78,6 +90,8 @@ export async function openProcessParts({
     counters: countersOver(stores, log),
     jobs,
     hooks,
+    metrics,
+    board: boardOf({ jobs: jobs.server, hooks: hooks.server }, settings),
     observation,
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);

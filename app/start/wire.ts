@@ -10,6 +10,7 @@ import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { ownCall } from "../http/client-address.ts";
 import type { Watcher } from "../observe/watcher.ts";
+import { gaugeProjects } from "../metrics/project-gauges.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { parseEnv, type Settings } from "./env.ts";
@@ -85,6 +86,7 @@ export async function openService({
     throw error;
   });
   loaded = first;
+  parts.metrics.onCollect(() => gaugeProjects(parts.metrics, loaded!.projects));
   hooks.start();
   return {
     app: first.app,

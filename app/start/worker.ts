@@ -1,7 +1,7 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
-import { parseEnv } from "./env.ts";
+import { parseEnv, type Settings } from "./env.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -13,6 +13,9 @@ import { openFiles } from "../../jobs/files/open-files.ts";
 import { readProjects } from "./read-projects.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
+import { createWorkerMetrics } from "../metrics/service-metrics.ts";
+import { workerWatcher } from "../metrics/metrics-watcher.ts";
+import type { MetricsServer } from "./metrics-server.ts";
 
 /** What a worker is started from. */
 export interface WorkerOptions {
@@ -45,7 +48,11 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const observation = await openObservation({});
+  const metrics = createWorkerMetrics();
+  const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
+  const observation = await openObservation({
+    watchers: metricsServer === null ? [] : [workerWatcher(metrics)],
+  });
   const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
   const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
@@ -53,10 +60,22 @@ export async function startWorker({
   return {
     async stop() {
       cleanUp.stop();
+      metricsServer?.close();
       await worker.stop();
       await thread.close();
       await kept.close();
       await observation.close(performance.now() + limits.farewellMs);
     },
   };
+}
+
+/** Null: no METRICS_PORT is set. */
+async function serveMetrics(
+  settings: Settings,
+  options: { text: () => Promise<string>; log: Logger },
+): Promise<MetricsServer | null> {
+  const { metricsPort: port } = settings;
+  if (port === null) return null;
+  const { startMetricsServer } = await import("./metrics-server.ts");
+  return startMetricsServer({ settings, port, ...options });
 }

@@ -68,7 +68,14 @@ function serve(installation: Installation, request: Request) {
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
       const docs = settings.docs ? "without files" : "off";
-      const app = appOver(projects, { ...parts, jobsBoard: false, docs, digest, log });
+      const app = appOver(projects, {
+        ...parts,
+        jobsBoard: false,
+        docs,
+        digest,
+        metricsText: null,
+        log,
+      });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
