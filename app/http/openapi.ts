@@ -10,7 +10,12 @@ import type { Caller } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { respond, secureHeaders } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
-import { type KeptDocument, keptDocument, numberOfRoutes } from "./kept-documents.ts";
+import {
+  createDocumentFinder,
+  type FindDocument,
+  type KeptDocument,
+  numberOfRoutes,
+} from "./kept-documents.ts";
 import { createAdmission } from "./admission.ts";
 import { type RouteDeps, unknownProject } from "./routes.ts";
 
@@ -24,6 +29,7 @@ export interface DocumentDeps extends RouteDeps {
 /** The document of one project. */
 export function showProjectDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
+  const find = createDocumentFinder();
   return async (c, exchange) => {
     const name = c.req.param("project") ?? "";
     const project = deps.projects.get(name);
@@ -34,6 +40,7 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
     return showDocument(c, exchange, {
       key: keyOf([visited]) && `project ${keyOf([visited])}`,
       digest: deps.digest,
+      find,
       build: async () => {
         const { describeProject } = await import("../../core/openapi/describe.ts");
         return describeProject(describedOf(visited, deps));
@@ -45,12 +52,14 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
 /** The document of all projects, and of what stands beside them. */
 export function showWholeDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
+  const find = createDocumentFinder();
   return async (c, exchange) => {
     const visits: Visit[] = [];
     for (const project of deps.projects.values()) visits.push(await visit(c, exchange, project));
     return showDocument(c, exchange, {
       key: keyOf(visits),
       digest: deps.digest,
+      find,
       build: async () => {
         const { describeProjects } = await import("../../core/openapi/describe.ts");
         return describeProjects(visits.map((one) => describedOf(one, deps)));
@@ -109,19 +118,20 @@ interface Shown {
   /** Null: it is not kept. */
   readonly key: string | null;
   readonly digest: DocumentDeps["digest"];
+  readonly find: FindDocument;
   build(): Promise<OpenApiDocument>;
 }
 
 async function showDocument(
   c: Context,
   exchange: Exchange,
-  { key, digest, build }: Shown,
+  { key, digest, find, build }: Shown,
 ): Promise<Response> {
   const make = async (): Promise<KeptDocument> => {
     const text = JSON.stringify(await build());
     return { text, etag: `"${digest(text).slice(0, 32)}"` };
   };
-  const { text, etag } = await (key === null ? make() : keptDocument(key, make));
+  const { text, etag } = await (key === null ? make() : find(key, make));
   const headers = {
     ETag: etag,
     // It may be kept, and is asked for again each time.

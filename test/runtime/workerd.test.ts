@@ -66,6 +66,22 @@ describe.each(engines)("the service in workerd over %s", (engine) => {
     expect(body.data.stock).toBe(41);
   });
 
+  test("describes itself as on Node, also when it is asked twice at once", async () => {
+    const node = await edge.onNode();
+    for (const path of ["/openapi.json", "/api/test/openapi.json"]) {
+      const expected = await node.request(path);
+      const answers = await Promise.all([edge.request(path), edge.request(path)]);
+      for (const { status, headers, body } of answers) {
+        expect({ status, etag: headers.get("etag") }).toEqual({
+          status: 200,
+          etag: expected.headers.get("etag"),
+        });
+        expect(body).toEqual(expected.body);
+      }
+    }
+    await node.close();
+  });
+
   test("leaves no connection behind", async () => {
     for (let round = 0; round < 5; round++) await edge.post("goods/read", { page: 1 });
     await expect.poll(() => connections(edge, engine), { timeout: 5_000 }).toBe(0);
