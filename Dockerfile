@@ -8,9 +8,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional
 COPY configs configs
 RUN node configs/demo/create.ts \
- # Sources of SQLite and builds for browsers, which nothing loads.
+ # Sources of SQLite and builds for browsers, which nothing loads. Of Swagger UI, two files are sent to browsers.
  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src node_modules/exceljs/dist/*.js \
-      node_modules/exceljs/dist/*.map
+      node_modules/exceljs/dist/*.map node_modules/swagger-ui-dist/*.map node_modules/swagger-ui-dist/*es-bundle* \
+      node_modules/swagger-ui-dist/swagger-ui-standalone-preset.js node_modules/swagger-ui-dist/swagger-ui.js
 
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
 WORKDIR /app

@@ -102,8 +102,8 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** One grid and one drop-down, and what of the pages needs no browser. */
-const quickBrowserTests = ["test/browser/{docs,smoke}.test.ts"];
+/** One grid and one drop-down, the own pages of the service, and what of the pages needs no browser. */
+const quickBrowserTests = ["test/browser/{docs,own-pages,smoke}.test.ts"];
 
 function browserProject(
   name: string,

@@ -3,7 +3,7 @@
  * start; `findRoute` looks a request up in it and `perform` runs what was found, within the request's deadline.
  */
 import type { Action, Answer, Method } from "./calls/action.ts";
-import { actions, plannedActions } from "./actions.ts";
+import { actions } from "./actions.ts";
 import { bindAction } from "./bind.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
@@ -11,7 +11,7 @@ import type { Caller } from "./plans/caller.ts";
 import type { Callers } from "./callers/callers.ts";
 import { createViews, type Views } from "./callers/entity-views.ts";
 import type { Entity } from "./plans/entity.ts";
-import { AppError, invalidPayload, notFound, unauthorized, unavailable } from "./values/errors.ts";
+import { AppError, invalidPayload, unauthorized, unavailable } from "./values/errors.ts";
 import type { Handler, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import { isObject } from "./values/json.ts";
@@ -19,6 +19,7 @@ import { limits } from "./values/limits.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
 import type { RouteNames } from "./plans/observer.ts";
 import type { Background, Db, Outbound } from "./plans/ports.ts";
+import { unknownAction, unknownEndpoint, unknownName, usableEndpoints } from "./route-hints.ts";
 import type { Clock, NewId } from "./values/clock.ts";
 
 /** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
@@ -33,6 +34,8 @@ export interface BoundAction {
    * credentials) when the caller may not use the action, or may see none of the fields that it needs.
    */
   handlerFor(caller: Caller): Handler;
+  /** Whether `handlerFor` has one for the caller. */
+  mayUse(caller: Caller): boolean;
   /** Errors are sent with status 200. */
   readonly showsErrorsInline: boolean;
 }
@@ -87,6 +90,7 @@ export function bindProject(entities: ReadonlyMap<string, Entity>, access: Acces
       entity: null,
       viewFor: () => null,
       handlerFor: () => handler,
+      mayUse: (caller) => usableEndpoints(endpoints, { caller, action: action.name }).length > 0,
       showsErrorsInline: false,
     });
   }
@@ -107,23 +111,29 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
   const whole = bindAction(action, entity, access);
   if (whole === null) return null;
   const handlers = new Map<string, Handler | null>([["", whole]]);
+  const asked = { entity, action: action.name };
+
+  /** Null when the caller may see none of the fields that the action needs. */
+  function handlerOf(caller: Caller): Handler | null {
+    const rights = access.fieldsOf(caller, asked);
+    let handler = handlers.get(rights.key);
+    if (handler === undefined) {
+      handler = bindAction(action, views.viewFor(rights), access);
+      handlers.set(rights.key, handler);
+    }
+    return handler;
+  }
+
   return {
     action,
     entity,
     showsErrorsInline: action.showsErrorsInline(entity),
-    viewFor(caller) {
-      const asked = { entity, action: action.name };
-      return access.mayUse(caller, asked) ? views.viewFor(access.fieldsOf(caller, asked)) : null;
-    },
+    mayUse: (caller) => access.mayUse(caller, asked) && handlerOf(caller) !== null,
+    viewFor: (caller) =>
+      access.mayUse(caller, asked) ? views.viewFor(access.fieldsOf(caller, asked)) : null,
     handlerFor(caller) {
-      const asked = { entity, action: action.name };
       if (!access.mayUse(caller, asked)) throw refusalFor(caller);
-      const rights = access.fieldsOf(caller, asked);
-      let handler = handlers.get(rights.key);
-      if (handler === undefined) {
-        handler = bindAction(action, views.viewFor(rights), access);
-        handlers.set(rights.key, handler);
-      }
+      const handler = handlerOf(caller);
       if (handler === null) throw forbidden();
       return handler;
     },
@@ -143,7 +153,10 @@ function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Han
     if (typeof resource !== "string")
       throw invalidPayload("resource is required: the name of an endpoint");
     const route = endpoints.get(resource)?.get(action.name);
-    if (!route) throw notFound("Unknown resource");
+    if (!route) {
+      const known = usableEndpoints(endpoints, { caller, action: action.name });
+      throw unknownName("resource", resource, known);
+    }
     return route.handlerFor(caller);
   };
   return {
@@ -152,24 +165,18 @@ function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Han
   };
 }
 
-/** Rejects with 404. */
-export function findProject(projects: Projects, name: string): Project {
-  const project = projects.get(name);
-  if (!project) throw notFound("Unknown project");
-  return project;
-}
-
 export interface Target {
   /** For a project-wide action such as `lock/acquire`: the part before the slash. */
   readonly endpoint: string;
   readonly action: string;
   readonly method: string;
+  readonly caller: Caller;
 }
 
 /** What a request is about, whether it may be or not; null for what the configuration does not have. */
 export function placeIn(
   { name, routes }: Project,
-  { endpoint, action }: Omit<Target, "method">,
+  { endpoint, action }: Pick<Target, "endpoint" | "action">,
 ): RouteNames {
   const bound = routes?.endpoints.get(endpoint);
   if (bound) return { project: name, endpoint, action: bound.has(action) ? action : null };
@@ -185,15 +192,7 @@ export function findRoute({ routes }: Project, target: Target): BoundAction {
   const endpoint = routes.endpoints.get(target.endpoint);
   const route =
     endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
-  if (!route && !endpoint) throw notFound("Unknown endpoint");
-  if (!route) {
-    const planned = plannedActions.get(target.action);
-    throw notFound(
-      planned
-        ? `The action ${planned.name} is planned but not available yet: ${planned.reason}`
-        : "Unknown action",
-    );
-  }
+  if (!route) throw endpoint ? unknownAction(target, endpoint) : unknownEndpoint(target, routes);
   if (!route.action.methods.includes(target.method as Method)) {
     throw new AppError(
       "methodNotAllowed",

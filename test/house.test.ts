@@ -60,8 +60,10 @@ const folders: Record<string, Folder> = {
     project: ["core", "jobs"],
     packages: ["bullmq", "ioredis", "aws4fetch", "exceljs", "node:"],
   },
+  "app/clients": { project: ["core", "app/clients"], packages: [] },
+  "app/pages": { project: ["core", "app/pages"], packages: ["hono"] },
   "app/http": {
-    project: ["core", "app/http"],
+    project: ["core", "app/pages", "app/http"],
     packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
   },
   "app/metrics": {

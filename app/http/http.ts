@@ -11,8 +11,12 @@ import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
+import { type Docs, mountDocs } from "./show-docs.ts";
+import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, MetricsDeps {}
+export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps, MetricsDeps {
+  readonly docs: Docs;
+}
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
@@ -33,6 +37,9 @@ export function createApp(deps: Deps): Hono {
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
   app.get("/metrics", inExchange(deps, showMetrics(deps)));
+  app.get("/", inExchange(deps, showFrontPage(deps)));
+  app.get("/assets/:file", inExchange(deps, showPageFile()));
+  mountDocs(app, deps.docs, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

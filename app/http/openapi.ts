@@ -4,7 +4,6 @@
  */
 import type { Context } from "hono";
 import type { Project, Routes } from "../../core/dispatch.ts";
-import { findProject } from "../../core/dispatch.ts";
 import type { DescribedProject, OpenApiDocument } from "../../core/openapi/describe.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
 import type { Caller } from "../../core/plans/caller.ts";
@@ -17,7 +16,8 @@ import {
   type KeptDocument,
   numberOfRoutes,
 } from "./kept-documents.ts";
-import { createAdmission, type RouteDeps } from "./routes.ts";
+import { createAdmission } from "./admission.ts";
+import { type RouteDeps, unknownProject } from "./routes.ts";
 
 export interface DocumentDeps extends RouteDeps {
   /** By project. */
@@ -31,7 +31,9 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
   const find = createDocumentFinder();
   return async (c, exchange) => {
-    const project = findProject(deps.projects, c.req.param("project") ?? "");
+    const name = c.req.param("project") ?? "";
+    const project = deps.projects.get(name);
+    if (!project) throw await unknownProject(deps, { c, exchange, name });
     const visited = await visit(c, exchange, project);
     // Credentials that are wrong are no reason to show less without a word.
     if (visited.refusal && hasCredentials(c)) throw visited.refusal;

@@ -1,28 +1,23 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
-import {
-  findProject,
-  findRoute,
-  perform,
-  placeIn,
-  type Project,
-  type Projects,
-} from "../../core/dispatch.ts";
+import { findRoute, perform, placeIn, type Projects } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
+import { closest } from "../../core/values/closest.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
-import { type Caller, nobody, shareOf } from "../../core/plans/caller.ts";
-import { addressOf, isOwnCall } from "./client-address.ts";
+import { shareOf } from "../../core/plans/caller.ts";
+import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
+import { type AdmissionDeps, createAdmission } from "./admission.ts";
+import { addressOf } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureResponse } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
-import type { RateLimiter } from "./rate-limit.ts";
 import { readUpload } from "./read-upload.ts";
 
-export interface RouteDeps {
+export interface RouteDeps extends AdmissionDeps {
   readonly projects: Projects;
   readonly now: Clock;
   readonly newId: NewId;
@@ -31,10 +26,6 @@ export interface RouteDeps {
   readonly bodyTimeoutMs: number;
   /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
-  /** By project; one that is not in it limits nobody. */
-  readonly rateLimiters: ReadonlyMap<string, RateLimiter>;
-  /** Proxies before the service, whose word counts for the address of the client. */
-  readonly trustProxy: number;
 }
 
 /**
@@ -48,12 +39,13 @@ export function callAction(deps: RouteDeps): Handle {
   return async (c, exchange) => {
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
-    const found = findProject(projects, project);
+    const found = projects.get(project);
+    if (!found) throw await unknownProject(deps, { c, exchange, name: project });
     exchange.place = placeIn(found, { endpoint, action });
     const caller = await admit({ c, exchange, project: found, endpoint, action });
     // No name that a path holds needs one, and the parameters above have lost it.
     if (c.req.path.includes("%")) throw nothingHere();
-    const route = findRoute(found, { endpoint, action, method: c.req.method });
+    const route = findRoute(found, { endpoint, action, method: c.req.method, caller });
     // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
     let body: unknown;
@@ -104,41 +96,35 @@ export function callNothing(deps: RouteDeps): Handle {
   };
 }
 
-const nothingHere = (): AppError => notFound("No resource exists at this path");
-
-interface Arrived {
-  readonly c: Context;
-  readonly exchange: Exchange;
-  readonly project: Project;
-  readonly endpoint: string;
-  readonly action: string;
-}
+const nothingHere = (): AppError =>
+  notFound(
+    "No resource exists at this path; the actions are at /api/{project}/{endpoint}/{action}, and GET / lists them",
+  );
 
 /**
- * Finds out who sends a request, and counts it; without known credentials it counts for the address. Rejects with `tooManyRequests`, or as
- * `authenticate` does: who may not come in must not learn more by being fast.
+ * The error for a project that does not exist. It names the one that was probably meant to a caller who may use something there. A
+ * request counts for the limits of that project, so that keys cannot be guessed beside them.
  */
-export function createAdmission({ rateLimiters, trustProxy }: RouteDeps) {
-  return async ({ c, exchange, project, endpoint, action }: Arrived): Promise<Caller> => {
-    const limiter = isOwnCall(c) ? undefined : rateLimiters.get(project.name);
-    if (!limiter) return project.callers.authenticate(c.req.raw.headers);
-    const known = await outcomeOf(async () => project.callers.authenticate(c.req.raw.headers));
-    const share = shareOf("value" in known ? known.value : nobody, addressOf(c, trustProxy));
-    const { headers, refusal } = await limiter.count({ share, endpoint, action });
-    exchange.answerHeaders = headers;
-    if (refusal) throw refusal;
-    if ("error" in known) throw known.error;
-    return known.value;
-  };
-}
-
-const outcomeOf = <Value>(
-  work: () => Promise<Value>,
-): Promise<{ readonly value: Value } | { readonly error: unknown }> =>
-  work().then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
+export async function unknownProject(
+  deps: RouteDeps,
+  {
+    c,
+    exchange,
+    name,
+  }: { readonly c: Context; readonly exchange: Exchange; readonly name: string },
+): Promise<AppError> {
+  const near = deps.projects.get(closest(name, deps.projects.keys()) ?? "");
+  if (!near?.routes) return unknownName("project", name, []);
+  const { endpoints } = near.routes;
+  const entering = createAdmission(deps)({ c, exchange, project: near, endpoint: "", action: "" });
+  const mayKnow = await entering.then(
+    (caller) => usableEndpoints(endpoints, { caller }).length > 0,
+    () => false,
   );
+  // The headers of the limit would tell that there is such a project.
+  exchange.answerHeaders = {};
+  return unknownName("project", name, mayKnow ? [near.name] : []);
+}
 
 /** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
 const depthFrom = (header: string | undefined): number =>

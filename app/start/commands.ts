@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `key`, `hooks` and others. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`, `hooks` and others. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -17,10 +17,12 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
   openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
+           [--format postman] makes a collection of requests of it, for Postman and Bruno
+  client   write a typed client for one project: --out shop-client.ts [--project shop]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
   hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
 
---env-file reads variables from a file, for serve, worker, check, openapi and hooks. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check, openapi, client and hooks. The environment overrides the file.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -30,6 +32,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   sync: withEnvFile(sync, ["dry-run"]),
   init,
   openapi: showDocument,
+  client: makeClient,
   key: makeKey,
   hooks: async (args) => {
     const { runHooks } = await import("./hooks-command.ts");
@@ -140,6 +143,11 @@ async function init(args: readonly string[]): Promise<void> {
 async function showDocument(args: readonly string[]): Promise<void> {
   const { printOpenApi } = await import("./print-openapi.ts");
   process.stdout.write(await printOpenApi(args, process.env));
+}
+
+async function makeClient(args: readonly string[]): Promise<void> {
+  const { writeClient } = await import("./write-client.ts");
+  process.stdout.write(await writeClient(args, process.env));
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

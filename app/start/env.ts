@@ -61,6 +61,7 @@ const variables = z.object({
       "must consist of ASCII letters, digits and punctuation, without spaces",
     )
     .optional(),
+  DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
   METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
     .string()
@@ -118,6 +119,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** Shows what is for operators alone. Null: nobody has it. */
   readonly metricsToken: string | null;
+  /** Whether there is the page `/docs`. */
+  readonly docs: boolean;
   /** Where a worker serves its metrics. Null: nowhere. */
   readonly metricsPort: number | null;
   /** Null: locks and cache stay in the process. */
@@ -181,6 +184,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     trustProxy: parsed.data.TRUST_PROXY,
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
+    docs: parsed.data.DOCS === "on",
     metricsPort: parsed.data.METRICS_PORT ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,

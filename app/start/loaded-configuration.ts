@@ -78,12 +78,16 @@ export async function loadConfiguration(
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const pingRedis = stores.ping;
+  const docs = settings.docs ? openDocs : "off";
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, log };
   const { request: observe } = observation;
   const { board, metrics } = parts;
   const onAnswered = countRequests(metrics);
+  const jobsBoard = board !== null;
   const app = appOver(projects, {
     ...edge,
+    jobsBoard,
+    docs,
     digest: sha256,
     observe,
     onAnswered,
@@ -103,6 +107,9 @@ function hostCheckOf(
   const isExposed = isLoopback(host) && isOpen;
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
+
+/** Loaded when the page is first asked for. */
+const openDocs = async () => (await import("./docs-files.ts")).openDocsFiles();
 
 const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

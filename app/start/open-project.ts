@@ -28,8 +28,10 @@ import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
 import { createApp } from "../http/http.ts";
+import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
+import { version } from "./version.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -145,6 +147,10 @@ export interface AppParts {
   readonly digest: (text: string) => string;
   /** Null where there is no Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Whether the board of jobs is mounted beside the app. */
+  readonly jobsBoard: boolean;
+  /** The page `/docs`. */
+  readonly docs: Docs;
   /** The text of `/metrics`. Null where nothing is kept between two requests. */
   readonly metricsText: (() => Promise<string>) | null;
   /** Is told of each request that a rate limit refused; absent: nobody is. */
@@ -159,7 +165,7 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
-  const { pingRedis, metricsText, onRateLimited, log } = parts;
+  const { pingRedis, metricsText, onRateLimited, jobsBoard, docs, log } = parts;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
       project,
@@ -169,6 +175,8 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
       onRefused: onRateLimited && ((limit) => onRateLimited(project, limit)),
     });
   return createApp({
+    extras: { version, docs: typeof docs === "function", jobsBoard },
+    docs,
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
     projects: new Map(projects.map((project) => [project.name, project])),

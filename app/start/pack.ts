@@ -4,7 +4,16 @@
  * a Node.js of their own are for this checkout alone.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
@@ -19,6 +28,7 @@ const left = [
   "optionalDependencies",
   "overrides",
   "allowScripts",
+  "scarfSettings",
 ];
 
 function prepack(): void {
@@ -29,11 +39,32 @@ function prepack(): void {
     shell: process.platform === "win32",
   });
   if (status !== 0) process.exit(1);
+  // Scripts for browsers are sent as they are.
+  for (const script of globSync("app/**/*.js", { cwd: root }))
+    cpSync(join(root, script), join(root, "dist", script));
+  bringSwaggerUi();
   const text = readFileSync(manifest, "utf8");
   mkdirSync(dirname(original), { recursive: true });
   writeFileSync(original, text);
-  const kept = Object.entries(JSON.parse(text) as object).filter(([name]) => !left.includes(name));
+  const { dependencies, ...members } = JSON.parse(text) as { dependencies: object };
+  const own = { ...members, dependencies: { ...dependencies, "swagger-ui-dist": undefined } };
+  const kept = Object.entries(own).filter(([name]) => !left.includes(name));
   writeFileSync(manifest, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
+}
+
+/**
+ * Copies the files of the page `/docs` into the package. As a dependency, Swagger UI would take six times the space, and its own
+ * dependency would report each installation to its maker.
+ */
+function bringSwaggerUi(): void {
+  const from = join(root, "node_modules/swagger-ui-dist");
+  const to = join(root, "dist/app/pages/swagger-ui");
+  for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"])
+    cpSync(join(from, file), join(to, file));
+  const { version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as {
+    version: string;
+  };
+  writeFileSync(join(to, "package.json"), JSON.stringify({ version }));
 }
 
 function postpack(): void {

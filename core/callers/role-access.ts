@@ -81,11 +81,11 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     mayUse: (caller, asked) => grantedTo(caller, asked).rights.mayUse,
     mayReachAllJobs: (caller, asked) => grantedTo(caller, asked).rights.mayReachAllJobs,
     fieldsOf: (caller, asked) => grantedTo(caller, asked).rights.fields,
+    rightsKeyOf: (caller) => JSON.stringify(countingRoles(caller)),
     scopeOf(caller, asked) {
       const granted = grantedTo(caller, asked);
       return (granted.scope ??= createScope(caller, asked, granted.rights));
     },
-    rightsKeyOf: (caller) => JSON.stringify(countingRoles(caller)),
   };
 }
 

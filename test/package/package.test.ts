@@ -90,6 +90,19 @@ describe("the tarball", () => {
     expect(unwanted).toEqual([]);
   });
 
+  test("brings the files of /docs along, and no package that reports its installation", () => {
+    const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
+    expect(Object.keys(packed.dependencies)).toContain("hono");
+    expect(Object.keys(packed.dependencies)).not.toContain("swagger-ui-dist");
+    expect(readdirSync(join(modules, "rowgate/dist/app/pages/swagger-ui")).toSorted()).toEqual([
+      "LICENSE",
+      "NOTICE",
+      "package.json",
+      "swagger-ui-bundle.js",
+      "swagger-ui.css",
+    ]);
+  });
+
   test("has no dependency that only developers need, and leaves package.json as it was", () => {
     const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
     expect(Object.keys(packed)).not.toContain("optionalDependencies");
@@ -112,6 +125,10 @@ describe("from an empty folder", () => {
     const stateOf = async (): Promise<unknown> =>
       ((await (await fetch(status)).json()) as { status: unknown }).status;
     await expect.poll(stateOf, { timeout: 15_000 }).toBe("completed");
+    const page = await (await fetch(`${url}/docs`)).text();
+    const files = [...page.matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g)];
+    const statuses = files.map(async ([, file]) => (await fetch(`${url}/${file}`)).status);
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
   test("a service can be mounted in somebody's own program", () => {

@@ -31,6 +31,8 @@ const core = [
   "rate-limits",
   "scope-collations",
   "wrong-credentials",
+  "front-page",
+  "docs-page",
 ].map((name) => `test/contract/${name}.test.ts`);
 
 describe.each(["bun", "deno"] as const)("%s", (runtime) => {

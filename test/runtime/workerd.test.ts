@@ -34,6 +34,20 @@ describe.each(engines)("the service in workerd over %s", (engine) => {
     }
   });
 
+  test("says what runs there, and where its document is in place of /docs", async () => {
+    const { body } = await edge.request("/");
+    expect(body.projects.map(({ name }: { name: string }) => name)).toEqual(["test"]);
+    expect(body.links).toEqual({ openapi: "/openapi.json", ready: "/health/ready" });
+    const docs = await edge.fetch("/docs");
+    expect([docs.status, docs.headers.get("Content-Type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    expect(await docs.text()).toContain('href="openapi.json"');
+    const { message } = (await edge.request("/api/tset/goods/read", { method: "POST" })).body;
+    expect(message).toBe('Unknown project "tset"; did you mean "test"?');
+  });
+
   test("answers request after request, and forty at once", async () => {
     const read = () => edge.post("goods/read", { page: 1, count: "exact" });
     for (let round = 0; round < 10; round++) expect((await read()).status).toBe(200);

@@ -67,8 +67,16 @@ function serve(installation: Installation, request: Request) {
       const { configs, settings, observation, log } = installation;
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const { request: observe } = observation;
-      const app = appOver(projects, { ...parts, digest, metricsText: null, log, observe });
+      const docs = settings.docs ? "without files" : "off";
+      const app = appOver(projects, {
+        ...parts,
+        jobsBoard: false,
+        docs,
+        digest,
+        metricsText: null,
+        log,
+        observe: observation.request,
+      });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
@@ -96,12 +104,14 @@ function withLength(response: Response): Response {
   return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
 }
 
-/** The projects that the request needs: one for an action, none for `/health/live`. */
+/** The projects that the request needs: one for an action, none for `/health/live` and files of pages; all to find out which one a mistyped name meant. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
-  if (pathname === "/health/live") return [];
+  if (pathname === "/health/live" || pathname === "/docs" || pathname.startsWith("/assets/"))
+    return [];
   const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
-  return name === undefined ? projects : projects.filter((project) => project.name === name);
+  const named = projects.filter((project) => project.name === name);
+  return named.length > 0 ? named : projects;
 }
 
 async function seeDatabases(

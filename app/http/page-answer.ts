@@ -1,0 +1,52 @@
+/** Answers for browsers: the service's own pages, and the files that they load. */
+import { secureHeaders } from "./envelope.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What a page without scripts may load. */
+export const plainPagePolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export interface PageAnswer {
+  readonly text: string;
+  /** Its Content-Security-Policy. */
+  readonly policy: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const pageAnswer = (
+  { requestId, answerHeaders }: Exchange,
+  { text, policy, status = 200, headers }: PageAnswer,
+): Response =>
+  new Response(text, {
+    status,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "X-Request-Id": requestId,
+      ...secureHeaders,
+      "Content-Security-Policy": policy,
+      ...answerHeaders,
+      ...headers,
+    },
+  });
+
+export interface FileContent {
+  readonly mediaType: string;
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A file whose address changes with its content. */
+export const fileAnswer = (
+  { requestId }: Exchange,
+  { mediaType, content, headers }: FileContent,
+): Response =>
+  new Response(content, {
+    headers: {
+      "Content-Type": mediaType,
+      "X-Request-Id": requestId,
+      ...secureHeaders,
+      "Cache-Control": "public, max-age=31536000, immutable",
+      ...headers,
+    },
+  });

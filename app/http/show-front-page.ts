@@ -1,0 +1,185 @@
+/**
+ * `GET /`: what runs here, for people as a page and for programs as JSON. Both contain what the caller may use; without
+ * credentials, a project with `auth` is not mentioned.
+ */
+import type { Context } from "hono";
+import { accepts } from "hono/accepts";
+import type { Project, Projects } from "../../core/dispatch.ts";
+import type { Caller } from "../../core/plans/caller.ts";
+import { usableActions, usableEndpoints } from "../../core/route-hints.ts";
+import type { Clock } from "../../core/values/clock.ts";
+import { AppError, notFound } from "../../core/values/errors.ts";
+import { frontPage, type PageLink, type ShownProject } from "../pages/front-page.ts";
+import { pageFiles } from "../pages/page-files.ts";
+import { type AdmissionDeps, createAdmission } from "./admission.ts";
+import { json } from "./envelope.ts";
+import type { Exchange, Handle } from "./exchange.ts";
+import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
+
+/** What the service has beside the API. */
+export interface Extras {
+  readonly version: string;
+  readonly docs: boolean;
+  readonly jobsBoard: boolean;
+}
+
+export interface FrontPageDeps extends AdmissionDeps {
+  readonly projects: Projects;
+  readonly now: Clock;
+  readonly extras: Extras;
+}
+
+interface Page extends PageLink {
+  /** Its name in the JSON answer. */
+  readonly name: string;
+  readonly isThere: boolean;
+}
+
+/** What can be visited beside the API. The one place that says which of these exist. */
+const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
+  {
+    name: "docs",
+    title: "Documentation",
+    text: "every endpoint and action, to read and try",
+    path: "/docs",
+    isThere: docs,
+  },
+  {
+    name: "openapi",
+    title: "OpenAPI document",
+    text: "the same for programs",
+    path: "/openapi.json",
+    isThere: true,
+  },
+  {
+    name: "console",
+    title: "Console",
+    text: "see and edit records",
+    path: "/console",
+    isThere: false,
+  },
+  {
+    name: "jobs_board",
+    title: "Jobs",
+    text: "exports and imports, for operators",
+    path: "/jobs-board",
+    isThere: jobsBoard,
+  },
+  {
+    name: "ready",
+    title: "Health",
+    text: "whether the databases answer",
+    path: "/health/ready",
+    isThere: true,
+  },
+];
+
+const signIn =
+  "Send an API key in the header X-Api-Key, or a token in the header Authorization: Bearer";
+
+export function showFrontPage(deps: FrontPageDeps): Handle {
+  const { now, extras } = deps;
+  const pages = pagesOf(extras).filter(({ isThere }) => isThere);
+  return async (c, exchange) => {
+    const { projects, isPartial } = await seenBy(deps, c, exchange);
+    // Who sees nothing learns only that the service is there.
+    const version = isPartial && projects.length === 0 ? null : extras.version;
+    const links = pages.filter(({ name }) => version !== null || name !== "jobs_board");
+    const headers = { Vary: "Accept" };
+    if (!wantsPage(c)) {
+      const body = {
+        success: true,
+        service: "rowgate",
+        ...(version !== null && { version }),
+        projects,
+        ...(isPartial && { sign_in: signIn }),
+        links: Object.fromEntries(links.map(({ name, path }) => [name, path])),
+        timestamp: now(),
+      };
+      return json(exchange, 200, body, headers);
+    }
+    const text = await frontPage({
+      version,
+      projects,
+      signIn: isPartial ? signIn : null,
+      links,
+      example: exampleFor(projects, {
+        url: c.req.url,
+        sendsKey: c.req.header("X-Api-Key") !== undefined,
+      }),
+    });
+    return pageAnswer(exchange, { text, policy: plainPagePolicy, headers });
+  };
+}
+
+const wantsPage = (c: Context): boolean =>
+  accepts(c, {
+    header: "Accept",
+    supports: ["application/json", "text/html"],
+    default: "application/json",
+  }) === "text/html";
+
+interface Seen {
+  readonly projects: readonly ShownProject[];
+  /** Some project asks for credentials, and no project knows the caller. */
+  readonly isPartial: boolean;
+}
+
+/** Rejects with `unauthorized` for credentials that no project accepts, and with `tooManyRequests`. */
+async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Promise<Seen> {
+  const admit = createAdmission(deps);
+  const projects: ShownProject[] = [];
+  const kinds = new Set<Caller["kind"]>();
+  let refusal: AppError | null = null;
+  for (const project of deps.projects.values()) {
+    try {
+      const caller = await admit({ c, exchange, project, endpoint: "", action: "" });
+      kinds.add(caller.kind);
+      projects.push(...shownTo(caller, project));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== "unauthorized") throw error;
+      refusal = error;
+    }
+  }
+  const isKnown = kinds.has("key") || kinds.has("token");
+  const hasCredentials = ["X-Api-Key", "Authorization"].some((name) => c.req.header(name));
+  if (refusal !== null && hasCredentials && !isKnown) throw refusal;
+  return { projects, isPartial: !isKnown && (refusal !== null || kinds.has("anonymous")) };
+}
+
+/** Nothing, or the project: it may also be one whose database was not reached yet, if everybody may use it. */
+function shownTo(caller: Caller, { name, routes }: Project): readonly ShownProject[] {
+  if (routes === null)
+    return caller.kind === "nobody" ? [{ name, status: "unavailable", endpoints: [] }] : [];
+  const endpoints = usableEndpoints(routes.endpoints, { caller }).map((endpoint) => ({
+    name: endpoint,
+    path: `/api/${name}/${endpoint}`,
+    actions: usableActions(routes.endpoints.get(endpoint)!, caller),
+  }));
+  const isShown = endpoints.length > 0 || caller.kind === "nobody";
+  return isShown ? [{ name, status: "ready", endpoints }] : [];
+}
+
+/** Reads the first list that the caller may read. A host name that a shell could take for more than a name is replaced. */
+function exampleFor(
+  projects: readonly ShownProject[],
+  { url, sendsKey }: { readonly url: string; readonly sendsKey: boolean },
+): string | null {
+  const readable = projects
+    .flatMap(({ endpoints }) => endpoints)
+    .find(({ actions }) => actions.includes("read"));
+  if (!readable) return null;
+  const { origin } = new URL(url);
+  const shown = /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "http://localhost:3000";
+  const key = sendsKey ? ` \\\n  -H "X-Api-Key: $API_KEY"` : "";
+  return `curl -s ${shown}${readable.path}/read${key} \\\n  -H 'Content-Type: application/json' -d '{"limit": 3}'`;
+}
+
+/** The files of the service's own pages. */
+export function showPageFile(): Handle {
+  return (c, exchange) => {
+    const file = pageFiles.get(c.req.path.slice(1));
+    if (!file) throw notFound("No resource exists at this path");
+    return fileAnswer(exchange, file);
+  };
+}

@@ -1,0 +1,130 @@
+/** The page at `/`: what runs here, for people. Links are relative, so that the page works behind a proxy with a prefix. */
+import { html } from "hono/html";
+import { iconPath, stylePath } from "./page-files.ts";
+
+/** An endpoint with the actions that the caller may use. */
+export interface ShownEndpoint {
+  readonly name: string;
+  /** From the root, as `/api/shop/products`. */
+  readonly path: string;
+  readonly actions: readonly string[];
+}
+
+export interface ShownProject {
+  readonly name: string;
+  /** Whether the project's database was reached. */
+  readonly status: "ready" | "unavailable";
+  readonly endpoints: readonly ShownEndpoint[];
+}
+
+export interface FrontPage {
+  /** Null: the caller may not know it. */
+  readonly version: string | null;
+  readonly projects: readonly ShownProject[];
+  /** How to see more; null: there is nothing more to see. */
+  readonly signIn: string | null;
+  /** Names and addresses of other pages, relative to the root. */
+  readonly links: readonly PageLink[];
+  /** An example request for a shell; null: there is none. */
+  readonly example: string | null;
+}
+
+export interface PageLink {
+  readonly title: string;
+  readonly text: string;
+  /** From the root, as `/docs`. */
+  readonly path: string;
+}
+
+type Html = ReturnType<typeof html>;
+
+/** The whole page as HTML. */
+export async function frontPage(page: FrontPage): Promise<string> {
+  const { version, projects, signIn, links, example } = page;
+  const hasDocs = links.some(({ path }) => path === "/docs");
+  return String(
+    await html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>Rowgate</title>
+          <link rel="icon" href="${iconPath}" />
+          <link rel="stylesheet" href="${stylePath}" />
+        </head>
+        <body>
+          <header>
+            <h1>
+              <img src="${iconPath}" alt="" />Rowgate ${version && html`<small>${version}</small>`}
+            </h1>
+            <p class="lead">This service turns databases into HTTP APIs. It is running.</p>
+            <nav aria-label="Pages">
+              <ul class="links">
+                ${links.map(linkItem)}
+              </ul>
+            </nav>
+          </header>
+          <main>
+            ${projects.map((one) => projectSection(one, hasDocs))}
+            ${signIn && signInNote(signIn, projects)}
+            ${!signIn && projects.length === 0 && nothingNote()}
+            ${
+              example &&
+              html`<h2>Try it</h2>
+                <pre
+                  class="example"
+                  tabindex="0"
+                  aria-label="Example request"
+                ><code>${example}</code></pre>`
+            }
+          </main>
+        </body>
+      </html>`,
+  );
+}
+
+const linkItem = ({ title, text, path }: PageLink): Html =>
+  html`<li>
+    <a href="${path.slice(1)}">${title}<span>${text}</span></a>
+  </li>`;
+
+const projectSection = ({ name, status, endpoints }: ShownProject, hasDocs: boolean): Html =>
+  html`<section aria-labelledby="project-${name}">
+    <h2 id="project-${name}">${name}</h2>
+    ${
+      status === "ready"
+        ? html`<ul class="endpoints">
+            ${endpoints.map((one) => endpointItem(one, hasDocs ? docsOf(name, one) : null))}
+          </ul>`
+        : html`<p class="note">
+            The database of this project is not reachable yet. The service keeps trying.
+          </p>`
+    }
+  </section>`;
+
+/** Where the endpoint is described. */
+const docsOf = (project: string, { name }: ShownEndpoint): string =>
+  `docs?project=${encodeURIComponent(project)}#/${encodeURIComponent(name)}`;
+
+const endpointItem = ({ name, path, actions }: ShownEndpoint, docs: string | null): Html =>
+  html`<li>
+    <div>
+      <h3>${docs === null ? name : html`<a href="${docs}">${name}</a>`}</h3>
+      <code>${path}</code>
+    </div>
+    <ul class="actions" aria-label="Actions of ${name}">
+      ${actions.map((action) => html`<li>${action}</li>`)}
+    </ul>
+  </li>`;
+
+const signInNote = (signIn: string, { length }: readonly ShownProject[]): Html =>
+  html`<h2>Sign in</h2>
+    <div class="note">
+      <p>${length > 0 ? "There may be more for you here." : "What runs here is not public."}</p>
+      <p>${signIn}.</p>
+    </div>`;
+
+const nothingNote = (): Html =>
+  html`<p class="note">
+    You may not use any endpoint here. Ask the operator for a role that may.
+  </p>`;
