@@ -34,6 +34,8 @@ export interface OpenOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** See `DbOptions`. */
+  readonly onSchemaDoubt?: () => void;
   /** These three: see `EngineOptions`. */
   readonly claimsSetting?: string;
   readonly preparedStatements?: boolean;

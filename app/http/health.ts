@@ -1,7 +1,7 @@
 /**
  * `/health/live`: the process answers. `/health/ready`: the database of every project answers too, else 503. Redis is
  * reported as well, but its absence does not make an instance unready, because the service works without it. Only
- * operators see more than the overall state.
+ * operators see more than the overall state: each project, its endpoints that are left out, and the configuration.
  */
 import type { Context } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
@@ -13,11 +13,23 @@ import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isLoopback } from "./guard.ts";
 
+/** Which configuration is served. */
+export interface ConfigState {
+  /** Changes with each configuration that is loaded. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly loadedAt: string;
+  /** Why the last attempt to load a configuration left this one in place; null = it succeeded. */
+  readonly lastError: string | null;
+}
+
 export interface HealthDeps {
   readonly projects: Projects;
   readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Null where a configuration cannot be loaded again. */
+  readonly configState: (() => ConfigState) | null;
   /** The token that lets a caller see the details. Null: there is no such token. */
   readonly metricsToken: string | null;
   /** Proxies before the service: where there are any, the connection of a caller is theirs. */
@@ -38,15 +50,27 @@ export function isReady(deps: HealthDeps): Handle {
     const checks = await Promise.all(
       [...projects.values()].map(async (project) => {
         const isUp = project.routes !== null && (await answers(project.db.ping()));
-        return [project.name, { database: isUp ? "ok" : "unreachable", ...redis }] as const;
+        const leftOut = [...(project.routes?.leftOut ?? [])].toSorted();
+        const skipped = leftOut.length > 0 ? { skipped_endpoints: leftOut } : {};
+        const database = isUp ? "ok" : "unreachable";
+        return [project.name, { database, ...redis, ...skipped }] as const;
       }),
     );
     const success = checks.every(([, check]) => check.database === "ok");
     const status = success ? "ready" : "unavailable";
-    const shown = (await isOperator(c, deps)) ? { projects: Object.fromEntries(checks) } : {};
+    const shown = (await isOperator(c, deps))
+      ? { ...configMember(deps), projects: Object.fromEntries(checks) }
+      : {};
     const body = { success, status, ...shown, timestamp: now() };
     return json(exchange, success ? 200 : 503, body);
   };
+}
+
+/** The faults in `last_error` name files and columns, so that only operators may see them. */
+function configMember({ configState }: HealthDeps): object {
+  if (configState === null) return {};
+  const { version, loadedAt, lastError } = configState();
+  return { config: { version, loaded_at: loadedAt, last_error: lastError } };
 }
 
 function answers(ping: Promise<void>): Promise<boolean> {

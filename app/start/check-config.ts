@@ -1,20 +1,24 @@
 /** `rowgate check`: compares a configuration with its databases, and serves nothing. */
-import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
 import { databaseFaults } from "../../db/open.ts";
-import { openStores } from "../stores/open-stores.ts";
 import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
-import { openHooks } from "./open-hooks.ts";
-import { openJobs } from "./open-jobs.ts";
+import { openProcessParts } from "./process-parts.ts";
 import { readProjects } from "./read-projects.ts";
-import { compileOnce, openProject, sha256 } from "./serve-project.ts";
+import { compileOnce, openProject } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
 import type { ServiceOptions } from "./wire.ts";
 
-/** All faults of the files, and of what they say about databases; `unreachable`: a sentence for each database that cannot be used. */
-export async function checkConfig({ files, env, importComponent }: ServiceOptions): Promise<{
+/**
+ * All faults of the files, and of what they say about databases, whatever `onFault` says; `unreachable`: a sentence for
+ * each database that cannot be used.
+ */
+export async function checkConfig({
+  files,
+  env,
+  importComponent,
+}: Pick<ServiceOptions, "files" | "env" | "importComponent">): Promise<{
   faults: readonly Fault[];
   unreachable: readonly string[];
   /** Notes for the operator that do not prevent the start. */
@@ -23,20 +27,17 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
   risks: readonly Risk[];
   endpoints: number;
 }> {
-  const log = createLog("silent");
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
-  const stores = await openStores(null);
-  const cache = createCache({ store: stores.cache, digest: sha256, log });
-  const settings = parseEnv(env);
-  const raise = async () => undefined;
-  // Without projects nothing is opened.
-  const jobs = await openJobs({ projects: [], settings, files, env, log, cache, raise });
-  const hooks = await openHooks({ projects: [], settings, log });
-  const locks = stores.locks;
+  // Nothing is asked of Redis.
+  const settings = { ...parseEnv(env), redisUrl: null };
+  const parts = await openProcessParts({
+    settings,
+    log: createLog("silent"),
+    isOnlyLookedAt: true,
+  });
   const own = () => new Response(null, { status: 503 });
-  const parts = { cache, locks, jobs, hooks, importComponent, own, callers: undefined, log };
-  const opening = configs.map((config) => openProject(config, { ...parts, isOnlyLookedAt: true }));
-  const opened = await Promise.all(opening);
+  const loading = { importComponent, own, callers: undefined };
+  const opened = await Promise.all(configs.map((config) => openProject(config, loading, parts)));
   const notices: string[] = [];
   const risks = configs.flatMap((config) => risksOf(config, settings));
   const telling: Telling = {
@@ -45,9 +46,10 @@ export async function checkConfig({ files, env, importComponent }: ServiceOption
     remark: (remark) => void notices.push(remark),
   };
   const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
-  await Promise.all(opened.map(({ project }) => project.db.close()));
+  await Promise.all(opened.map(({ database }) => database.release()));
+  const leftOut = configs.flatMap((config) => [...config.leftOut.values()].flat());
   return {
-    faults: [...faults, ...looks.flatMap((look) => look.faults)],
+    faults: [...faults, ...leftOut, ...looks.flatMap((look) => look.faults)],
     notices,
     risks,
     unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),

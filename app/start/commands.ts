@@ -3,12 +3,13 @@
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { formatFaults } from "../../core/config/faults.ts";
 import { riskText } from "../../core/config/risks.ts";
 import { storeCompiled } from "./compile-cache.ts";
-import { importFrom, readConfigFiles } from "./config-files.ts";
+import { openConfigFolder } from "./config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
-import { parseEnv } from "./env.ts";
+import { listenForReloads } from "./reload-triggers.ts";
 import type { Service } from "./wire.ts";
 
 const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
@@ -19,12 +20,13 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
 --env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
+serve and worker load the configuration again on SIGHUP; with --watch also whenever one of its files has changed.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: withEnvFile(serveProjects),
-  worker: withEnvFile(runJobs),
-  check: withEnvFile(check),
+  serve: serveProjects,
+  worker: runJobs,
+  check,
   key: makeKey,
 };
 
@@ -36,45 +38,55 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
-/** The command, after the variables of the files that its arguments name. Rejects with an Error for any other argument. */
-function withEnvFile(command: () => Promise<void>): (args: readonly string[]) => Promise<void> {
-  return async (args) => {
-    const { loadEnvFiles } = await import("./env-file.ts");
-    loadEnvFiles(args, process.env);
-    return command();
-  };
+/** Throws an Error for any other argument. */
+function readArgs(
+  args: readonly string[],
+  { mayWatch }: { mayWatch: boolean },
+): { envFiles: readonly string[]; isWatched: boolean } {
+  const options = { "env-file": { type: "string", multiple: true } } as const;
+  const watching = mayWatch ? ({ watch: { type: "boolean" } } as const) : {};
+  try {
+    const { values } = parseArgs({ args: [...args], options: { ...options, ...watching } });
+    return { envFiles: values["env-file"] ?? [], isWatched: "watch" in values };
+  } catch (error) {
+    throw new Error((error as Error).message, { cause: error });
+  }
 }
 
-async function serveProjects(): Promise<void> {
+async function serveProjects(args: readonly string[]): Promise<void> {
+  const { envFiles, isWatched } = readArgs(args, { mayWatch: true });
   const [{ openService }, { listen }] = await Promise.all([
     import("./wire.ts"),
     "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
   ]);
-  const { configDir } = parseEnv(process.env);
-  const files = await readConfigFiles(configDir);
-  const importComponent = importFrom(configDir);
-  const service = await openService({ files, env: process.env, importComponent });
+  const folder = openConfigFolder(envFiles);
+  const takeReloads = listenForReloads(folder, { isWatched });
+  const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   stopOnSignal(stop);
+  await takeReloads(service.reload);
   await service.ready;
   storeCompiled();
 }
 
-async function runJobs(): Promise<void> {
+async function runJobs(args: readonly string[]): Promise<void> {
+  const { envFiles, isWatched } = readArgs(args, { mayWatch: true });
   // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
-  const files = await readConfigFiles(parseEnv(process.env).configDir);
+  const folder = openConfigFolder(envFiles);
+  const takeReloads = listenForReloads(folder, { isWatched });
   const onStuck = () =>
     void exitWith(
       new Error(
         "Jobs are waiting but this worker receives none; it stops so that a new one can start",
       ),
     );
-  const { stop } = await startWorker({ files, env: process.env, onStuck });
+  const { stop, reload } = await startWorker({ ...(await folder.read()), onStuck });
   process.stdout.write("Rowgate takes jobs\n");
   stopOnSignal(stop);
+  await takeReloads(reload);
   storeCompiled();
 }
 
@@ -84,14 +96,11 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
 }
 
-async function check(): Promise<void> {
+async function check(args: readonly string[]): Promise<void> {
+  const { envFiles } = readArgs(args, { mayWatch: false });
   const { checkConfig } = await import("./check-config.ts");
-  const { configDir } = parseEnv(process.env);
-  const { faults, unreachable, notices, risks, endpoints } = await checkConfig({
-    files: await readConfigFiles(configDir),
-    env: process.env,
-    importComponent: importFrom(configDir),
-  });
+  const { path: configDir, read } = openConfigFolder(envFiles);
+  const { faults, unreachable, notices, risks, endpoints } = await checkConfig(await read());
   if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
   for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
   for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);

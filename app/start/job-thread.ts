@@ -1,6 +1,6 @@
 /** The thread in which jobs run: opens its own databases and files, then runs the jobs that `thread-host.ts` sends. */
 import { parentPort, workerData } from "node:worker_threads";
-import { importFrom } from "./config-files.ts";
+import { importFrom } from "./component-modules.ts";
 import { parseEnv } from "./env.ts";
 import { openJobWorld } from "./open-job-world.ts";
 import { createLog } from "./log.ts";

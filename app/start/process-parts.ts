@@ -1,48 +1,53 @@
 /** What lives as long as the process, whatever configuration it serves: stores, counters, the cache, jobs and hook calls. */
+import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
-import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
-import type { Counters } from "../../core/plans/ports.ts";
+import type { Counters, LockStore } from "../../core/plans/ports.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
 import type { Settings } from "./env.ts";
+import { createDatabases, type Databases } from "./kept-databases.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
-import { sha256 } from "./serve-project.ts";
 
 /** What the parts of a process are opened from. */
 export interface ProcessOptions {
   readonly settings: Settings;
   readonly log: Logger;
-  /** The projects whose jobs and hook calls of an earlier process continue. */
-  readonly projects: readonly ProjectConfig[];
-  readonly files: ConfigFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** True: nothing of the databases is changed, see `OpenOptions`. */
+  readonly isOnlyLookedAt?: boolean;
 }
 
 /** The parts of a process that every loaded configuration uses. */
 export interface ProcessParts {
   readonly settings: Settings;
   readonly log: Logger;
-  readonly stores: Stores;
+  readonly databases: Databases;
   readonly cache: Cache;
   readonly counters: Counters;
   readonly jobs: Jobs;
   readonly hooks: Hooks;
+  /** Whether Redis answers; null without Redis. */
+  readonly pingRedis: Stores["ping"];
+  /** The locks of a project; the same store each time. */
+  locksOf(project: string): LockStore;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
   stopWork(hooksUntilMs: number): Promise<void>;
   /** Closes the stores, after the databases were closed. */
   close(): void;
 }
 
+/** SHA-256 as hexadecimal text. */
+export const sha256 = (text: string): string => hash("sha256", text);
+
 /** Rejects with an Error when a setting cannot be used; nothing stays open then. */
 export async function openProcessParts({
   settings,
   log,
-  ...more
+  ...looking
 }: ProcessOptions): Promise<ProcessParts> {
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
@@ -51,23 +56,26 @@ export async function openProcessParts({
     stores.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobs = await openJobs({ ...more, settings, log, cache, raise }).catch((error: unknown) => {
+  const jobs = await openJobs({ settings, log, cache, raise }).catch((error: unknown) => {
     close();
     throw error;
   });
-  const hooks = await openHooks({ ...more, settings, log }).catch(async (error: unknown) => {
-    await jobs.close();
-    close();
-    throw error;
-  });
+  const hooks = openHooks({ settings, log });
+  const locks = new Map<string, LockStore>();
   return {
     settings,
     log,
-    stores,
+    databases: createDatabases({ log, ...looking }),
     cache,
     counters: countersOver(stores, log),
     jobs,
     hooks,
+    pingRedis: stores.ping,
+    locksOf(project) {
+      const store = locks.get(project) ?? stores.locks(project);
+      locks.set(project, store);
+      return store;
+    },
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);
       await jobs.close();

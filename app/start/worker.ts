@@ -2,20 +2,20 @@
 import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
 import { parseEnv } from "./env.ts";
-import { formatFaults } from "../../core/config/faults.ts";
-import type { ConfigFiles } from "../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import { readProjects } from "./read-projects.ts";
+import { ConfigError } from "./config-error.ts";
+import { logLeftOut } from "./left-out.ts";
 import { openJobThread } from "./open-job-thread.ts";
+import { readProjects } from "./read-projects.ts";
+import { type ConfigSource, createReloads } from "./reloads.ts";
 
 /** What a worker is started from. */
-export interface WorkerOptions {
-  readonly files: ConfigFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface WorkerOptions extends Pick<ConfigSource, "files" | "env"> {
   readonly log?: Logger;
   /** See `startBullmqWorker`. */
   readonly lockMs?: number;
@@ -24,18 +24,25 @@ export interface WorkerOptions {
   onStuck(): void;
 }
 
-/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. `stop` ends within 10 seconds. */
+export interface StartedWorker {
+  /** Jobs that start from then on use the configuration that `read` gives. Rejects, after logging why, when the old one stays. */
+  reload(read: () => Promise<ConfigSource>): Promise<void>;
+  /** Ends within 10 seconds. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. */
 export async function startWorker({
   files,
   env,
   log: givenLog,
-  ...options
-}: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
+  onStuck,
+  ...times
+}: WorkerOptions): Promise<StartedWorker> {
   const settings = parseEnv(env);
   const { storage, queueName, logLevel } = settings;
-  const { projects, faults } = readProjects({ files, env }, databaseFaults);
-  if (faults.length > 0) throw new Error(formatFaults(faults));
   const log = givenLog ?? createLog(logLevel);
+  const ttlSeconds = new Map(ttlsOf(read({ files, env }, log)));
   const server = await openBullmqServer(settings, { use: "worker", log });
   if (server === null)
     throw new Error(
@@ -44,11 +51,22 @@ export async function startWorker({
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
   const { runJob } = thread;
-  const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
-  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
+  const worker = await startBullmqWorker({ ...times, onStuck, server, queueName, runJob, log });
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
+  const reloads = createReloads({
+    files,
+    log,
+    async serve(source) {
+      const projects = read(source, log);
+      thread.renew({ files: source.files, env: source.env });
+      ttlSeconds.clear();
+      for (const [name, seconds] of ttlsOf(projects)) ttlSeconds.set(name, seconds);
+    },
+  });
   return {
+    reload: reloads.reload,
     async stop() {
+      await reloads.close();
       cleanUp.stop();
       await worker.stop();
       await thread.close();
@@ -56,3 +74,14 @@ export async function startWorker({
     },
   };
 }
+
+/** Throws a ConfigError for faults of the files; the tables of a project are looked at by its jobs. */
+function read(source: ConfigSource, log: Logger): readonly ProjectConfig[] {
+  const { projects, faults } = readProjects(source, databaseFaults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  for (const config of projects) logLeftOut(config, [...config.leftOut.values()].flat(), log);
+  return projects;
+}
+
+const ttlsOf = (projects: readonly ProjectConfig[]) =>
+  projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds] as const);

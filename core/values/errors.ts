@@ -75,6 +75,8 @@ export interface AppErrorOptions {
   allow?: readonly string[];
   /** When the same request may succeed; for `tooManyRequests`. */
   retryAfterSeconds?: number;
+  /** True: a statement failed as if tables or columns had changed since the routes were compiled. */
+  isSchemaDoubt?: boolean;
   /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
 }
@@ -87,6 +89,7 @@ export class AppError extends Error {
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isSchemaDoubt: boolean;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -95,6 +98,7 @@ export class AppError extends Error {
     this.data = options.data;
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isSchemaDoubt = options.isSchemaDoubt ?? false;
   }
 }
 

@@ -24,6 +24,8 @@ export interface DbOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** Called when a statement failed as if tables or columns had changed since they were looked up. */
+  readonly onSchemaDoubt?: () => void;
   /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
 }
@@ -38,6 +40,7 @@ export function createDb(
     statementTimeoutMs,
     triggerMessages = true,
     log,
+    onSchemaDoubt,
     compile = createCompiler(engine.dialect),
   }: DbOptions,
 ): Db {
@@ -49,6 +52,7 @@ export function createDb(
     statementTimeoutMs,
     compile,
     triggerMessages,
+    onSchemaDoubt,
     log,
   });
   const onConnection = createOnConnection(engine, deadlines, executor);

@@ -67,7 +67,7 @@ function serve(installation: Installation, request: Request) {
       const { configs, settings, log } = installation;
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const app = appOver(projects, { ...parts, digest, log });
+      const app = appOver(projects, { ...parts, configState: null, digest, log });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);
