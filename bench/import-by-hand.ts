@@ -6,7 +6,7 @@
 import Database from "better-sqlite3";
 import mysql from "mysql2/promise";
 import postgres from "postgres";
-import type { Cell } from "../core/plans/ports.ts";
+import type { Cell } from "../core/plans/workbooks-port.ts";
 import { openWorkbook } from "../jobs/workbook/open-workbook.ts";
 import type { EngineName } from "./contest.ts";
 import { columnNames } from "./job-table.ts";

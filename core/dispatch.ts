@@ -17,6 +17,7 @@ import type { ProjectJobs } from "./jobs/jobs.ts";
 import { isObject } from "./values/json.ts";
 import { limits } from "./values/limits.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
+import type { RouteNames } from "./plans/observer.ts";
 import type { Background, Db, Outbound } from "./plans/ports.ts";
 import type { Clock, NewId } from "./values/clock.ts";
 
@@ -164,6 +165,18 @@ export interface Target {
   readonly endpoint: string;
   readonly action: string;
   readonly method: string;
+}
+
+/** What a request is about, whether it may be or not; null for what the configuration does not have. */
+export function placeIn(
+  { name, routes }: Project,
+  { endpoint, action }: Omit<Target, "method">,
+): RouteNames {
+  const bound = routes?.endpoints.get(endpoint);
+  if (bound) return { project: name, endpoint, action: bound.has(action) ? action : null };
+  const wide = `${endpoint}/${action}`;
+  const isWide = routes?.projectWide.has(wide) === true;
+  return { project: name, endpoint: null, action: isWide ? wide : null };
 }
 
 const isLeftOut = (): AppError =>

@@ -2,6 +2,7 @@
  * Databases on a server, by their URL. `open.ts` adds the one that lives in a file; runtimes without files use this alone, so that its
  * driver stays out of what they bundle.
  */
+import type { DbObserver } from "../core/plans/observer.ts";
 import type { Db, Log } from "../core/plans/ports.ts";
 import { createDb } from "./connections/db.ts";
 import {
@@ -36,6 +37,8 @@ export interface OpenOptions {
   readonly log?: Log;
   /** See `DbOptions`. */
   readonly onSchemaDoubt?: () => void;
+  /** Learns of each statement; absent: nobody does. */
+  readonly observer?: DbObserver;
   /** These three: see `EngineOptions`. */
   readonly claimsSetting?: string;
   readonly preparedStatements?: boolean;

@@ -66,6 +66,7 @@ const folders: Record<string, Folder> = {
   },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
   "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
+  "app/observe": { project: ["core", "app/observe"], packages: ["node:"] },
   "app/outbound": { project: ["core", "app/outbound"], packages: ["ipaddr.js", "node:"] },
 };
 

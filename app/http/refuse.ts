@@ -9,7 +9,7 @@ export type Refuse = (error: AppError) => Response;
  * Logs the refusal and answers with the envelope. The connection is closed, because what follows on it cannot be
  * trusted.
  */
-export function createRefuse(deps: Omit<ExchangeDeps, "checkHost">): Refuse {
+export function createRefuse(deps: Pick<ExchangeDeps, "now" | "newId" | "log">): Refuse {
   return (error) => {
     const exchange = openExchange(deps, undefined);
     const response = failureResponse(exchange, error, deps.now());

@@ -5,6 +5,7 @@ import {
   findProject,
   findRoute,
   perform,
+  placeIn,
   type Project,
   type Projects,
 } from "../../core/dispatch.ts";
@@ -48,6 +49,7 @@ export function callAction(deps: RouteDeps): Handle {
     const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
     const action = group === undefined ? last : `${group}/${last}`;
     const found = findProject(projects, project);
+    exchange.place = placeIn(found, { endpoint, action });
     const caller = await admit({ c, exchange, project: found, endpoint, action });
     // No name that a path holds needs one, and the parameters above have lost it.
     if (c.req.path.includes("%")) throw nothingHere();
@@ -93,6 +95,7 @@ export function callNothing(deps: RouteDeps): Handle {
     const [, name = ""] = /^\/api\/([^/]*)\//.exec(c.req.path) ?? [];
     const project = deps.projects.get(name);
     if (project) {
+      exchange.place = { project: project.name, endpoint: null, action: null };
       await admit({ c, exchange, project, endpoint: "", action: "" }).catch((error: unknown) => {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
       });

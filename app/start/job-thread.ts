@@ -2,9 +2,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { importFrom } from "./component-modules.ts";
 import { parseEnv } from "./env.ts";
+import { openObservation } from "./open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
 import { createLog } from "./log.ts";
 import { AppError } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job, Run } from "../../core/plans/ports.ts";
 import { lowerPriority } from "../../jobs/thread/low-priority.ts";
@@ -27,7 +29,7 @@ const raises = new Map<number, (ok: boolean) => void>();
 let calls = 0;
 
 const importComponent = importFrom(parseEnv(env).configDir);
-const opening = openJobWorld({ files, env, log: createLog(logLevel), importComponent, raise });
+const opening = open();
 // Every run that waits for it reports the error.
 opening.catch(() => undefined);
 
@@ -38,14 +40,21 @@ port.on("message", (message: ToThread) => {
   else void close();
 });
 
+async function open() {
+  const observation = await openObservation({});
+  const log = createLog(logLevel);
+  const opened = await openJobWorld({ files, env, log, importComponent, observation, raise });
+  return { ...opened, observation, runJob: observation.runJobInThread(createRunner(opened.world)) };
+}
+
 async function start(job: Job, id: string): Promise<void> {
   const end = new AbortController();
   ends.set(id, end);
   const progress: Run["progress"] = (processed, total) =>
     send({ type: "progress", id, processed, total });
   try {
-    const { world } = await opening;
-    const result: Json = await createRunner(world)({ job, id, signal: end.signal, progress });
+    const { runJob } = await opening;
+    const result: Json = await runJob({ job, id, signal: end.signal, progress });
     send({ type: "done", id, result });
   } catch (error) {
     send({ type: "failed", id, error: threadErrorOf(error) });
@@ -70,6 +79,7 @@ function raise(names: readonly string[]): Promise<void> {
 async function close(): Promise<void> {
   const opened = await opening.catch(() => null);
   await opened?.close();
+  await opened?.observation.close(performance.now() + limits.farewellMs);
   process.exit(0);
 }
 

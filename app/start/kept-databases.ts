@@ -5,6 +5,7 @@
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Db, Log } from "../../core/plans/ports.ts";
 import { openDb } from "../../db/open.ts";
+import type { Observation } from "../observe/observation.ts";
 import { readText } from "./config-files.ts";
 import { databaseOptions } from "./open-project.ts";
 
@@ -28,15 +29,23 @@ interface Kept {
   heard: () => void;
 }
 
-/** `isOnlyLookedAt`: see `OpenOptions`. */
-export function createDatabases(options: { log: Log; isOnlyLookedAt?: boolean }): Databases {
+export interface DatabasesOptions {
+  readonly log: Log;
+  readonly observation: Observation;
+  /** See `OpenOptions`. */
+  readonly isOnlyLookedAt?: boolean;
+}
+
+export function createDatabases({ observation, ...options }: DatabasesOptions): Databases {
   const kept = new Map<string, Kept>();
 
   function open(config: ProjectConfig): Kept {
+    const observer = observation.db(config.name);
     const entry: Kept = {
       opening: openDb(config.database.url, {
         ...databaseOptions(config, readText),
         ...options,
+        ...(observer && { observer }),
         onSchemaDoubt: () => entry.heard(),
       }),
       users: 0,

@@ -162,14 +162,15 @@ function reachAll(
 function appFor(
   opened: readonly OpenProject[],
   { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
-  { settings, counters, pingRedis, jobs, log }: ProcessParts,
+  { settings, counters, pingRedis, jobs, observation, log }: ProcessParts,
 ): Hono {
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, configState };
-  const app = appOver(projects, { ...edge, digest: sha256, log });
+  const { request: observe } = observation;
+  const app = appOver(projects, { ...edge, digest: sha256, log, observe });
   const board = jobs.board();
-  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log });
+  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe });
   return app;
 }
 

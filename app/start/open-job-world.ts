@@ -21,6 +21,7 @@ import { databaseOf, openDb } from "../../db/open.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { JobProject, JobWorld } from "../../jobs/job/job-context.ts";
 import { readText } from "./config-files.ts";
+import type { Observation } from "../observe/observation.ts";
 import { parseEnv } from "./env.ts";
 import { accessFor, databaseOptions } from "./open-project.ts";
 import { openStores } from "../stores/open-stores.ts";
@@ -34,6 +35,8 @@ export interface JobWorldOptions {
   readonly importComponent?: ImportComponent | undefined;
   /** What callers of jobs may do; absent: as configured. */
   readonly access?: Access | undefined;
+  /** Absent: nobody watches the statements of jobs. */
+  readonly observation?: Observation | undefined;
   /** Without Redis: informs the cache of the process about writes. */
   raise(names: readonly string[]): Promise<void>;
 }
@@ -45,6 +48,7 @@ export async function openJobWorld({
   log,
   importComponent,
   access,
+  observation,
   raise,
 }: JobWorldOptions): Promise<{ world: JobWorld; close: () => Promise<void> }> {
   const { redisUrl, storage } = parseEnv(env);
@@ -52,7 +56,7 @@ export async function openJobWorld({
   const stores = await openStores(redisUrl);
   const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
   const cache = createCache({ store, digest: (text) => hash("sha256", text), log });
-  const parts = { cache, importComponent, access };
+  const parts = { cache, importComponent, access, observation };
   const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
   const kept = await openFiles(storage);
   const world: JobWorld = {
@@ -83,15 +87,19 @@ interface ProjectParts {
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
   readonly access: Access | undefined;
+  readonly observation: Observation | undefined;
 }
 
 async function openProject(
   config: ProjectConfig,
-  { cache, importComponent, access }: ProjectParts,
+  { cache, importComponent: importFile, access, observation }: ProjectParts,
 ): Promise<JobProject> {
   const { url, pool } = config.database;
+  const observer = observation?.db(config.name);
+  const importComponent = importFile && (observation?.components(importFile) ?? importFile);
   const db = await openDb(url, {
     ...databaseOptions(config, readText),
+    ...(observer && { observer }),
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
     statementTimeoutMs: config.jobs.statementTimeoutMs,
     // The next job, or the next run of this one, looks at the tables again.

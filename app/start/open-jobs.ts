@@ -18,6 +18,7 @@ import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
 import type { JobsBoard, ShowBoard } from "../http/jobs-board.ts";
+import type { Observation } from "../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import type { Logger } from "./log.ts";
 
@@ -28,6 +29,7 @@ export interface OpenJobsOptions {
   readonly cache: Cache;
   /** Informs the cache of this process about the writes of a job. */
   raise(names: readonly string[]): Promise<void>;
+  readonly observation: Observation;
 }
 
 /** The configuration that jobs are run with. */
@@ -59,7 +61,7 @@ export interface Jobs {
 
 /** Rejects with an Error when STORAGE_URL is not usable. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
-  const { settings, cache, log } = options;
+  const { settings, cache, log, observation } = options;
   const files = await openFiles(settings.storage);
   const ttlSeconds = new Map<string, number>();
   let opened: OpenedQueue | null = null;
@@ -69,12 +71,12 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const workbooks = createWorkbooks(files);
   /** The queue that is open at the time of a call, because a later configuration may be the first with jobs. */
   const queueNow = (): Queue => opened?.queue ?? noQueue;
-  const queue: Queue = {
+  const queue = observation.queue({
     add: (job) => queueNow().add(job),
     find: (id) => queueNow().find(id),
     cancel: (id) => queueNow().cancel(id),
     close: async () => undefined,
-  };
+  });
 
   /** Without Redis, the cache of this process learns of a worker's writes only from the job. */
   function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
@@ -168,7 +170,7 @@ interface QueueParts {
 }
 
 async function openQueue(
-  { settings, log, raise }: OpenJobsOptions,
+  { settings, log, raise, observation }: OpenJobsOptions,
   { files, ttlSeconds, first }: QueueParts,
 ): Promise<OpenedQueue> {
   const { queueName, logLevel } = settings;
@@ -183,7 +185,8 @@ async function openQueue(
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const { files: configFiles, env } = first;
   const thread = openJobThread({ files: configFiles, env, log, logLevel, raise });
-  const queue = await openLocalQueue({ files, runJob: thread.runJob, log });
+  const runJob = observation.runJob(thread.runJob);
+  const queue = await openLocalQueue({ files, runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });
   const stop = async () => {
     cleanUp.stop();

@@ -19,6 +19,7 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type {
   Background,
   Catalog,
@@ -44,6 +45,7 @@ export interface ProjectParts {
    */
   readonly database: string | null;
   readonly cache: Cache;
+  readonly observeCache?: CacheObserver | undefined;
   readonly lockStore: LockStore;
   readonly outbound: Outbound;
   readonly background: Background;
@@ -58,10 +60,11 @@ export interface ProjectParts {
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers, schema } =
     parts;
+  const { observeCache: observe } = parts;
   return {
     name: config.name,
     db,
-    cache: cache.forProject({ database, ...config.cache }),
+    cache: cache.forProject({ database, ...config.cache, observe }),
     locks: createLocks({ store: lockStore, settings: config.locking, digest, newId }),
     outbound,
     background,
@@ -161,23 +164,14 @@ export interface AppParts {
   /** The state of the configuration; null where it cannot be loaded again. */
   readonly configState: (() => ConfigState) | null;
   readonly log: Log;
+  /** Absent: nobody watches. */
+  readonly observe?: ObserveRequest | undefined;
 }
 
 /** The app that answers for these projects. */
-export function appOver(
-  projects: readonly Project[],
-  {
-    configs,
-    settings,
-    bodyTimeoutMs,
-    checkHost,
-    counters,
-    digest,
-    pingRedis,
-    configState,
-    log,
-  }: AppParts,
-): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log } = parts;
+  const { pingRedis, configState } = parts;
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
@@ -200,6 +194,7 @@ export function appOver(
     pingRedis,
     configState,
     log,
+    observe: parts.observe,
   });
 }
 

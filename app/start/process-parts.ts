@@ -3,6 +3,8 @@ import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
 import type { Counters, LockStore } from "../../core/plans/ports.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
 import { openStores } from "../stores/open-stores.ts";
@@ -12,6 +14,7 @@ import { createDatabases, type Databases } from "./kept-databases.ts";
 import type { Logger } from "./log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
+import { openObservation } from "./open-observation.ts";
 
 /** What the parts of a process are opened from. */
 export interface ProcessOptions {
@@ -19,6 +22,8 @@ export interface ProcessOptions {
   readonly log: Logger;
   /** True: nothing of the databases is changed, see `OpenOptions`. */
   readonly isOnlyLookedAt?: boolean;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[] | undefined;
 }
 
 /** The parts of a process that every loaded configuration uses. */
@@ -32,6 +37,8 @@ export interface ProcessParts {
   readonly hooks: Hooks;
   /** Whether Redis answers; null without Redis. */
   readonly pingRedis: Stores["ping"];
+  /** Those who watch the process. Closed last. */
+  readonly observation: Observation;
   /** The locks of a project; the same store each time. */
   locksOf(project: string): LockStore;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
@@ -47,8 +54,10 @@ export const sha256 = (text: string): string => hash("sha256", text);
 export async function openProcessParts({
   settings,
   log,
+  watchers,
   ...looking
 }: ProcessOptions): Promise<ProcessParts> {
+  const observation = await openObservation({ watchers });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {
@@ -56,7 +65,8 @@ export async function openProcessParts({
     stores.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobs = await openJobs({ settings, log, cache, raise }).catch((error: unknown) => {
+  const jobOptions = { settings, log, cache, raise, observation };
+  const jobs = await openJobs(jobOptions).catch((error: unknown) => {
     close();
     throw error;
   });
@@ -65,12 +75,13 @@ export async function openProcessParts({
   return {
     settings,
     log,
-    databases: createDatabases({ log, ...looking }),
+    databases: createDatabases({ log, observation, ...looking }),
     cache,
     counters: countersOver(stores, log),
     jobs,
     hooks,
     pingRedis: stores.ping,
+    observation,
     locksOf(project) {
       const store = locks.get(project) ?? stores.locks(project);
       locks.set(project, store);

@@ -48,13 +48,16 @@ const retryDelayMs = { first: 250, longest: 5_000 };
 /** The project without routes. Its database may be unreachable. Rejects with an Error for an address that cannot be read. */
 export async function openProject(
   config: ProjectConfig,
-  { importComponent, own, callers, before }: LoadedParts,
-  { databases, cache, locksOf, jobs, hooks, log }: ProcessParts,
+  { own, callers, before, ...components }: LoadedParts,
+  { databases, cache, locksOf, jobs, hooks, observation, log }: ProcessParts,
 ): Promise<OpenProject> {
   const database = await databases.take(config).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
-  const outbound = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const { name } = config;
+  const { importComponent } = components;
+  const unobserved = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
+  const outbound = observation.outbound(unobserved);
   const known = before && hasSameCallers(before.config, config) ? before.project.callers : null;
   const one: OpenProject = {
     config,
@@ -62,9 +65,10 @@ export async function openProject(
       db: database.db,
       database: databaseOf(config.database.url),
       cache,
-      lockStore: locksOf(config.name),
+      observeCache: observation.cache(name),
+      lockStore: locksOf(name),
       outbound,
-      background: hooks.forProject(config.name),
+      background: observation.background(hooks.forProject(name)),
       jobs: jobs.forProject(config),
       // Those of before have the keys of their issuer already.
       callers: callers ?? known ?? openCallers(config.auth, { digest: sha256, outbound, log }),
@@ -73,7 +77,7 @@ export async function openProject(
     }),
     outbound,
     database,
-    importComponent,
+    importComponent: importComponent && observation.components(importComponent),
     stop: new AbortController(),
     seen: null,
   };

@@ -8,6 +8,7 @@ import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { ownCall } from "../http/client-address.ts";
+import type { Watcher } from "../observe/watcher.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { parseEnv, type Settings } from "./env.ts";
@@ -25,6 +26,8 @@ export interface ServiceOptions extends ConfigSource {
   readonly callers?: Callers;
   /** Absent: those of `limits`. */
   readonly timeouts?: Timeouts;
+  /** Beside those that the settings switch on. */
+  readonly watchers?: readonly Watcher[];
 }
 
 export interface Service {
@@ -62,11 +65,12 @@ export async function openService({
   log: givenLog,
   callers,
   timeouts = limits,
+  watchers,
   ...first
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(first.env);
   const log = givenLog ?? createLog(settings.logLevel);
-  const parts = await openProcessParts({ settings, log });
+  const parts = await openProcessParts({ settings, log, watchers });
   const { bodyTimeoutMs, uploadReadMs } = timeouts;
   // Nothing that a request does takes longer.
   const requestTimeoutMs = bodyTimeoutMs + uploadReadMs + limits.requestDeadlineMs;
@@ -116,6 +120,7 @@ export async function openService({
       await parts.stopWork(hooksUntilMs);
       await served.close();
       parts.close();
+      await parts.observation.close(performance.now() + limits.farewellMs);
     },
   };
 }

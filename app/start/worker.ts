@@ -3,6 +3,7 @@ import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
 import { parseEnv } from "./env.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
+import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
@@ -10,6 +11,7 @@ import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts"
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { ConfigError } from "./config-error.ts";
 import { logLeftOut } from "./left-out.ts";
+import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import { readProjects } from "./read-projects.ts";
 import { type ConfigSource, createReloads } from "./reloads.ts";
@@ -50,7 +52,8 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const { runJob } = thread;
+  const observation = await openObservation({});
+  const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...times, onStuck, server, queueName, runJob, log });
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
   const reloads = createReloads({
@@ -71,6 +74,7 @@ export async function startWorker({
       await worker.stop();
       await thread.close();
       await kept.close();
+      await observation.close(performance.now() + limits.farewellMs);
     },
   };
 }

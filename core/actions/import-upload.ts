@@ -7,7 +7,7 @@ import type { ImportPlan } from "../plans/entity.ts";
 import { invalidFile, invalidPayload } from "../values/errors.ts";
 import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns.ts";
 import { ownerOf, type ProjectJobs } from "../jobs/jobs.ts";
-import type { WorkbookSketch } from "../plans/ports.ts";
+import type { WorkbookSketch } from "../plans/workbooks-port.ts";
 import { describeUpload, uploadKey } from "../jobs/uploads.ts";
 import { uploadedSchema, uploadSchema } from "../jobs/job-schema.ts";
 

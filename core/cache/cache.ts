@@ -8,6 +8,7 @@
 import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";
+import type { CacheObserver, CacheResult } from "../plans/observer.ts";
 import type { CacheStore, Log } from "../plans/ports.ts";
 import { createReach } from "./reach.ts";
 
@@ -74,6 +75,8 @@ export interface Cache {
     database: string | null;
     enabled: boolean;
     ttlSeconds: number;
+    /** Learns of each question; absent: nobody does. */
+    observe?: CacheObserver | undefined;
   }): ProjectCache;
   /**
    * Resolves with true when the store knows of every write, or with false at `untilMs` (clock of `performance.now()`).
@@ -99,10 +102,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
   const underWay = new Map<string, Promise<string>>();
 
   /** Null: the store is unreachable, or a version is still to be raised. */
-  async function readKept(
-    names: readonly string[],
-    key: string,
-  ): Promise<{ stamp: string; kept: string | null } | null> {
+  async function readKept(names: readonly string[], key: string): Promise<Found | null> {
     if (!(await raising.isSettled())) return null;
     const found = await store.ifReachable(async () => {
       // One call after the other: a write that a paused server had not processed at the first call is processed before
@@ -135,7 +135,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
   }
 
   return {
-    forProject({ database, enabled, ttlSeconds }) {
+    forProject({ database, enabled, ttlSeconds, observe }) {
       const databaseId = digest(database ?? "").slice(0, 16);
       const definitions = new WeakMap<Entity, string>();
       const versionName = (name: string): string => `${databaseId}:${name}`;
@@ -154,10 +154,16 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
             if (!enabled || database === null) return JSON.stringify(await work());
             const question = `${definitionOf(entity)} ${JSON.stringify([scope, parameters])}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
+            const startedMs = observe ? performance.now() : 0;
             const found = await readKept([...dependsOn.map(versionName), everyDatabase], key);
+            observe?.({
+              kind,
+              result: resultOf(found),
+              durationMs: performance.now() - startedMs,
+            });
             if (found === null) return JSON.stringify(await work());
-            const { stamp, kept } = found;
-            if (kept?.startsWith(`${stamp}\n`)) return kept.slice(stamp.length + 1);
+            const { stamp } = found;
+            if (isCurrent(found)) return found.kept.slice(stamp.length + 1);
             return make(`${key} ${stamp}`, { key, stamp, ttlSeconds }, work);
           },
         async wrote(tables) {
@@ -172,6 +178,21 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
     settle: raising.settle,
     close: raising.stop,
   };
+}
+
+/** What the store has under a key, and the stamp that it must begin with to be used. */
+interface Found {
+  readonly stamp: string;
+  readonly kept: string | null;
+}
+
+const isCurrent = (found: Found): found is Found & { readonly kept: string } =>
+  found.kept !== null && found.kept.startsWith(`${found.stamp}\n`);
+
+function resultOf(found: Found | null): CacheResult {
+  if (found === null) return "error";
+  if (found.kept === null) return "miss";
+  return isCurrent(found) ? "hit" : "stale";
 }
 
 interface Rests {

@@ -8,7 +8,7 @@ import type { ImportLookup, ImportPlan } from "../plans/entity.ts";
 import { invalidFile } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
-import type { Cell } from "../plans/ports.ts";
+import type { Cell } from "../plans/workbooks-port.ts";
 
 /** A column of the sheet that the import reads. */
 export interface FileColumn {

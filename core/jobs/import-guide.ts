@@ -6,7 +6,7 @@ import type { Column } from "../values/column.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { BooleanWords, ImportLookup, ImportPlan } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
-import type { Choices, GuidedColumn } from "../plans/ports.ts";
+import type { Choices, GuidedColumn } from "../plans/workbooks-port.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { FieldWords } from "../rules/field-words.ts";
 import { headingKey } from "../values/text.ts";

@@ -8,15 +8,8 @@ import { AppError, invalidPayload, notFound } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
-import type {
-  Files,
-  Job,
-  JobKind,
-  JobProgress,
-  JobRecord,
-  Queue,
-  Workbooks,
-} from "../plans/ports.ts";
+import type { Files, Job, JobKind, JobProgress, JobRecord, Queue } from "../plans/ports.ts";
+import type { Workbooks } from "../plans/workbooks-port.ts";
 import type { NewId } from "../values/clock.ts";
 
 /** The owner of a job or an upload. */

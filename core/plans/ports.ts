@@ -3,6 +3,7 @@
  * own.
  */
 import type { Caller } from "./caller.ts";
+import type { ConnectionCounts, TraceCarrier } from "./observer.ts";
 import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
 import type {
@@ -106,6 +107,8 @@ export interface Db {
   session(deadlineAtMs: number, caller?: Caller): DbSession;
   /** Resolves when a statement ran; rejects with `unavailable`. */
   ping(): Promise<void>;
+  /** Its connections at this moment. */
+  connections(): ConnectionCounts;
   /** Lets running statements finish for a moment, then closes every connection. */
   close(): Promise<void>;
 }
@@ -192,6 +195,10 @@ export interface OutboundRequest {
   readonly body: string | null;
   /** For the whole of it: finding the host, connecting, and reading the answer to its end. */
   readonly timeoutMs: number;
+  /** The hook that is called; absent: it is no hook. */
+  readonly hook?: HookPlace;
+  /** The trace that the call continues; absent: that of the request that sends it. */
+  readonly trace?: TraceCarrier;
 }
 
 export interface OutboundAnswer {
@@ -272,50 +279,6 @@ export interface Files {
   close(): Promise<void>;
 }
 
-/** What a cell of a workbook says: dates and times as ISO texts, numbers that a double would change as their digits. */
-export type Cell = string | number | boolean | { readonly error: string } | null;
-
-/** What import-upload tells of a workbook. */
-export interface WorkbookSketch {
-  /** By column; null where a column has no heading. */
-  readonly headings: readonly (string | null)[];
-  readonly totalRows: number;
-  /** The first rows, by column; fewer where they are very long. */
-  readonly firstRows: readonly (readonly Cell[])[];
-}
-
-/** Workbooks for the actions of import; `jobs/` implements it. */
-export interface Workbooks {
-  /**
-   * Looks through a whole file, apart from the requests. Rejects with `invalidFile` when it is damaged, hostile, has no headings
-   * or takes too long, and with `notFound` when it is gone.
-   */
-  inspect(key: string, options: { rows: number; bytesMax: number }): Promise<WorkbookSketch>;
-  /** The bytes of a workbook with headings and no rows. Where there are no threads it is without notes, lists and formats. */
-  blank(sheetName: string, columns: readonly GuidedColumn[]): Promise<Uint8Array<ArrayBuffer>>;
-}
-
-/** A column of a workbook that a person is to fill in, as plain data. */
-export interface GuidedColumn {
-  readonly heading: string;
-  /** What a cell may hold, in plain words; null = nothing is known of the column. */
-  readonly note: string | null;
-  /** Every row needs a value. */
-  readonly isRequired: boolean;
-  /** The number format of its cells, as Excel writes it; null = Excel's own. */
-  readonly format: string | null;
-  /** Characters of a usual value; null = its values say it. */
-  readonly width: number | null;
-  readonly choices: Choices | null;
-}
-
-/** Values that the cells of a column offer in a list; at least one. */
-export interface Choices {
-  readonly values: readonly (string | number)[];
-  /** True: there are no others. False: a cell may hold another one, which its program asks about. */
-  readonly isComplete: boolean;
-}
-
 export type JobKind = "export" | "preview" | "commit";
 
 /** Background work, described by data only, so that any process can run it. */
@@ -335,6 +298,8 @@ export interface Job {
   readonly createdAtMs: number;
   /** The queue may forget the job this long after its end. */
   readonly keptSeconds: number;
+  /** The trace of the request that started it; absent: none. */
+  readonly trace?: TraceCarrier;
 }
 
 export interface JobProgress {

@@ -9,7 +9,7 @@ import { AppError, noSuchRecord, unavailable } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
-import type { HookCall, OutboundRequest, Row } from "../plans/ports.ts";
+import type { HookCall, HookPlace, OutboundRequest, Row } from "../plans/ports.ts";
 import { changePlan, keyOf, type RecordPlan } from "../records/record.ts";
 
 import { equals, sourceOf } from "../query/statement.ts";
@@ -133,7 +133,8 @@ export class HookRun {
 
   private async wait(hook: StatusHook, values: TemplateValues): Promise<void> {
     try {
-      const request = this.requestOf(hook, { values, id: this.call.newId() });
+      const place = this.placeOf(hook, values);
+      const request = this.requestOf(hook, { values, id: this.call.newId(), place });
       const leftMs = this.call.deadlineAtMs - performance.now() - limits.hookReserveMs;
       if (leftMs < 1) throw new Error("The request has no time left for the hook");
       this.hasCalled = true;
@@ -150,12 +151,10 @@ export class HookRun {
   private collect(hook: StatusHook, values: TemplateValues): void {
     const { entity, requestId, newId, log } = this.call;
     const label = `${entity.name} ${hook.label}`;
-    const { project, name: endpoint } = entity;
-    const status = String(values.change.newStatus);
-    const place = { project, endpoint, status, hook: hook.label, index: hook.index };
+    const place = this.placeOf(hook, values);
     try {
       const id = newId();
-      const request = this.requestOf(hook, { values, id });
+      const request = this.requestOf(hook, { values, id, place });
       this.collected.push({ id, place, label, requestId, request });
       this.labels.push(hook.label);
     } catch (error) {
@@ -163,10 +162,15 @@ export class HookRun {
     }
   }
 
+  private placeOf({ label, index }: StatusHook, { change }: TemplateValues): HookPlace {
+    const { project, name: endpoint } = this.call.entity;
+    return { project, endpoint, status: String(change.newStatus), hook: label, index };
+  }
+
   /** `id`: the same for all tries. */
   private requestOf(
     hook: StatusHook,
-    { values, id }: { values: TemplateValues; id: string },
+    { values, id, place }: { values: TemplateValues; id: string; place: HookPlace },
   ): OutboundRequest {
     const { requestId, hookDepth } = this.call;
     if (hookDepth >= limits.hookDepthMax)
@@ -183,6 +187,7 @@ export class HookRun {
       },
       body: hook.body && fillJson(hook.body, values),
       timeoutMs: hook.timeoutMs,
+      hook: place,
     };
   }
 }

@@ -3,6 +3,7 @@
  * a connection from a pool (`pools.ts`), run within the session's deadline (`executor.ts`), and release it.
  */
 import { AppError } from "../../core/values/errors.ts";
+import type { DbObserver } from "../../core/plans/observer.ts";
 import type { Db, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Engine } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
@@ -11,6 +12,7 @@ import { createRetry } from "./conflict.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createExecutor, type Executor } from "./executor.ts";
 import { createLedger } from "./ledger.ts";
+import { observedEngine } from "./observed-engine.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, createPools, outOfReach } from "./pools.ts";
 import { createSessions } from "./sessions.ts";
@@ -28,24 +30,28 @@ export interface DbOptions {
   readonly onSchemaDoubt?: () => void;
   /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
+  /** Learns of each statement; absent: nobody does. */
+  readonly observer?: DbObserver;
 }
 
 const pingTimeoutMs = 5_000;
 
 /** A database over the engine. Opens no connection yet. */
 export function createDb(
-  engine: Engine,
+  opened: Engine,
   {
     connectionsMax,
     statementTimeoutMs,
     triggerMessages = true,
     log,
     onSchemaDoubt,
-    compile = createCompiler(engine.dialect),
+    compile = createCompiler(opened.dialect),
+    observer,
   }: DbOptions,
 ): Db {
+  const engine = observer ? observedEngine(opened, observer) : opened;
   const deadlines = createDeadlines();
-  const pools = createPools(engine, { connectionsMax, deadlines });
+  const pools = createPools(engine, { connectionsMax, deadlines, observer });
   const executor = createExecutor({
     engine,
     deadlines,
@@ -79,6 +85,7 @@ export function createDb(
     faultOf: (cause) => engine.connectFault(cause),
     session,
     ping: () => probe(pools.readers, executor, engine.probe),
+    connections: () => pools.counts(),
     close: () => pools.close(),
   };
 }

@@ -2,6 +2,7 @@
  * A pool of connections: opened on demand, handed out first come first served, discarded when broken. The number of
  * waiting callers and their waiting time are limited.
  */
+import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createDeadlines, type Deadlines } from "./deadlines.ts";
@@ -18,6 +19,8 @@ export interface PoolOptions {
   readonly acquireTimeoutMs?: number;
   /** The timer of the database; absent: a new one. */
   readonly deadlines?: Deadlines;
+  /** Learns how long callers waited. */
+  readonly observer?: DbObserver | undefined;
 }
 
 interface Waiter {
@@ -35,6 +38,7 @@ export class Pool {
   private readonly sizeMax: number;
   private readonly acquireTimeoutMs: number;
   private readonly deadlines: Deadlines;
+  private readonly observer: DbObserver | undefined;
   /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
   private readonly busy = new Set<Connection>();
@@ -47,12 +51,17 @@ export class Pool {
   constructor(
     connect: () => Promise<Connection>,
     sizeMax: number,
-    { acquireTimeoutMs = limits.acquireTimeoutMs, deadlines = createDeadlines() }: PoolOptions = {},
+    {
+      acquireTimeoutMs = limits.acquireTimeoutMs,
+      deadlines = createDeadlines(),
+      observer,
+    }: PoolOptions = {},
   ) {
     this.connect = connect;
     this.sizeMax = sizeMax;
     this.acquireTimeoutMs = acquireTimeoutMs;
     this.deadlines = deadlines;
+    this.observer = observer;
   }
 
   /** An idle connection, without waiting; null when there is none. */
@@ -60,6 +69,7 @@ export class Pool {
     for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
       if (!entry.connection.alive) continue;
       this.busy.add(entry.connection);
+      this.observer?.waited(0, true);
       return entry.connection;
     }
     return null;
@@ -70,8 +80,24 @@ export class Pool {
     if (this.closed) return Promise.reject(unavailable("The database is closed"));
     const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
     if (connection !== null) return Promise.resolve(connection);
-    if (this.waiters.size >= limits.acquireQueueMax)
+    if (this.waiters.size >= limits.acquireQueueMax) {
+      this.observer?.waited(0, false);
       return Promise.reject(unavailable("The database is busy; try again later"));
+    }
+    return this.observer ? this.observedWait(this.observer, deadlineAtMs) : this.wait(deadlineAtMs);
+  }
+
+  private observedWait(observer: DbObserver, deadlineAtMs: number): Promise<Connection> {
+    const startedMs = performance.now();
+    const waiting = this.wait(deadlineAtMs);
+    waiting.then(
+      () => observer.waited(performance.now() - startedMs, true),
+      () => observer.waited(performance.now() - startedMs, false),
+    );
+    return waiting;
+  }
+
+  private wait(deadlineAtMs: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
@@ -105,6 +131,11 @@ export class Pool {
       this.hand(connection);
     }
     if (this.closed && this.busy.size === 0) this.drained?.();
+  }
+
+  counts(): ConnectionCounts {
+    const { busy, idle, opening, waiters } = this;
+    return { busy: busy.size, idle: idle.length, opening, waiting: waiters.size };
   }
 
   /** Rejects waiting callers, lets running statements finish for a moment, then closes everything. */

@@ -1,5 +1,5 @@
 /** The bytes of a workbook with headings and no rows, and nothing more. For runtimes without threads: exceljs is too large for them. */
-import type { Workbooks } from "../../core/plans/ports.ts";
+import type { Workbooks } from "../../core/plans/workbooks-port.ts";
 import { createTable } from "../workbook/create-table.ts";
 
 export const blankWorkbook: Workbooks["blank"] = async (sheetName, columns) => {

@@ -4,7 +4,7 @@
  */
 import type { Column } from "../../core/values/column.ts";
 import { headingKey } from "../../core/values/text.ts";
-import type { Cell } from "../../core/plans/ports.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 
 /** Undefined: the cell is empty. `words`: texts that stand for true and false, in lower case. */

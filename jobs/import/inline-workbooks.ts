@@ -3,7 +3,8 @@
  * everything that a file can make large, and an end to its time.
  */
 import { invalidFile } from "../../core/values/errors.ts";
-import type { Files, Workbooks } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/ports.ts";
+import type { Workbooks } from "../../core/plans/workbooks-port.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { blankWorkbook } from "./blank-workbook.ts";
 import { inspect } from "./inspect.ts";

@@ -1,6 +1,6 @@
 /** The thread in which one uploaded workbook is looked through. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { WorkbookSketch } from "../../core/plans/ports.ts";
+import type { WorkbookSketch } from "../../core/plans/workbooks-port.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 

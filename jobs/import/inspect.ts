@@ -1,7 +1,7 @@
 /** Looks through one uploaded workbook, from its first byte to its last. */
 import { shownCell } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Cell, WorkbookSketch } from "../../core/plans/ports.ts";
+import type { Cell, WorkbookSketch } from "../../core/plans/workbooks-port.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 
 /** Which file is looked through, and how much of it is shown. */

@@ -3,7 +3,7 @@ import type { ImportLookup } from "../../core/plans/entity.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Cell } from "../../core/plans/ports.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";

@@ -6,7 +6,8 @@
 import type { ReadQueries } from "../../core/callers/session.ts";
 import { readGuide } from "../../core/jobs/import-guide.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Cell, Files } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/ports.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { JobContext } from "../job/job-context.ts";
 import type { TableOptions } from "../workbook/table-column.ts";
 import { openRowFile, type RowFile } from "./row-file.ts";

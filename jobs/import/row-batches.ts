@@ -1,6 +1,6 @@
 /** The rows of a workbook in batches. */
 import type { OpenWorkbook } from "../workbook/open-workbook.ts";
-import type { Cell } from "../../core/plans/ports.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
 
 /** A row of a sheet. */
 export interface FileRow {

@@ -3,7 +3,7 @@ import type { Column } from "../../core/values/column.ts";
 import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import type { Cell } from "../../core/plans/ports.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { fieldValue } from "./field-value.ts";
 import type { Key } from "./find-rows.ts";

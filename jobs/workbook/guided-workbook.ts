@@ -6,7 +6,7 @@
  * the serial numbers that our reader understands; and its notes have one size, four rows high, so the heading row is a tall one.
  */
 import type ExcelJS from "exceljs";
-import type { GuidedColumn } from "../../core/plans/ports.ts";
+import type { GuidedColumn } from "../../core/plans/workbooks-port.ts";
 import { columnLetters } from "./cell-reference.ts";
 import { dateKindOf } from "./date-styles.ts";
 import { serialOf } from "./serial-date.ts";

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { createLog, type Logger } from "../../app/start/log.ts";
 import type { ServiceOptions } from "../../app/start/wire.ts";
+import type { Watcher } from "../../app/observe/watcher.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type EngineName } from "../servers/session.ts";
@@ -44,6 +45,8 @@ export interface FixtureOptions {
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Who may do what; such a service always runs in this process. Default: nobody is asked. */
   readonly callers?: Callers;
+  /** Who watches the service; such a service always runs in this process. Default: nobody. */
+  readonly watchers?: readonly Watcher[];
   /** Default: none. */
   readonly log?: Logger;
   /** The service's environment; without it nothing but a STORAGE_URL of its own. */
@@ -94,6 +97,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
     log: options.log ?? createLog("silent"),
     importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
     ...(options.callers && { callers: options.callers }),
+    ...(options.watchers && { watchers: options.watchers }),
   });
   await service.ready;
 
@@ -136,7 +140,8 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
 
 async function openServiceWhere(options: ServiceOptions): Promise<OpenedService> {
   const opener = inject("serviceOpener");
-  if (opener !== undefined && options.callers === undefined) {
+  const isHere = options.callers !== undefined || options.watchers !== undefined;
+  if (opener !== undefined && !isHere) {
     const module = (await import(opener)) as {
       openService(options: ServiceOptions): Promise<OpenedService>;
     };

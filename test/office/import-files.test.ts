@@ -1,6 +1,6 @@
 /** The files of an import that people fill in and correct, as LibreOffice opens them: values, notes and lists. */
 import { expect, test } from "vitest";
-import type { GuidedColumn } from "../../core/plans/ports.ts";
+import type { GuidedColumn } from "../../core/plans/workbooks-port.ts";
 import { type GuidedRow, writeGuided } from "../../jobs/workbook/guided-workbook.ts";
 import { openInLibreOffice } from "./opened.ts";
 

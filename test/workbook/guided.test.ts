@@ -1,7 +1,7 @@
 /** Workbooks that people fill in or correct: what exceljs finds in them, and what our own reader reads back. */
 import ExcelJS from "exceljs";
 import { describe, expect, test } from "vitest";
-import type { GuidedColumn } from "../../core/plans/ports.ts";
+import type { GuidedColumn } from "../../core/plans/workbooks-port.ts";
 import { type GuidedRow, writeGuided } from "../../jobs/workbook/guided-workbook.ts";
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";
 import { fileOf, rowsOf } from "./files.ts";

@@ -4,7 +4,8 @@
  */
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";
-import type { Files, Queue, Workbooks } from "../../../core/plans/ports.ts";
+import type { Files, Queue } from "../../../core/plans/ports.ts";
+import type { Workbooks } from "../../../core/plans/workbooks-port.ts";
 import { createBucketFiles } from "../../../jobs/files/bucket-files.ts";
 import { createInlineWorkbooks } from "../../../jobs/import/inline-workbooks.ts";
 import type { Installation } from "./installation.ts";

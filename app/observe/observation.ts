@@ -1,0 +1,127 @@
+/**
+ * START HERE. Connects the watchers of a process with the parts that they watch: each function wraps one part of the
+ * service, or gives the observer that the part reports to. Without watchers nothing is wrapped.
+ */
+import type { ImportComponent } from "../../core/config/components-plan.ts";
+import type { CacheObserver, DbObserver, ObserveRequest } from "../../core/plans/observer.ts";
+import type { Background, Outbound, Queue, RunJob } from "../../core/plans/ports.ts";
+import { currentTask, type RequestTask, withinTask } from "./current-task.ts";
+import { observedComponents } from "./observed-components.ts";
+import { observedRunJob, threadRunJob, traceOf } from "./observed-jobs.ts";
+import { observedOutbound } from "./observed-outbound.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface Observation {
+  /** Undefined: nobody watches. */
+  readonly request: ObserveRequest | undefined;
+  /** Undefined: nobody watches the databases of this project. */
+  db(project: string): DbObserver | undefined;
+  /** Undefined: nobody watches the cache of this project. */
+  cache(project: string): CacheObserver | undefined;
+  /** Calls of hooks are reported, and continue the trace. */
+  outbound(outbound: Outbound): Outbound;
+  /** Hook calls that are made later continue the trace of the request. */
+  background(background: Background): Background;
+  /** Jobs continue the trace of the request that adds them. */
+  queue(queue: Queue): Queue;
+  /** For the process that takes jobs from a queue. */
+  runJob(runJob: RunJob): RunJob;
+  /** For the thread in which the process runs them: the job itself is reported by the process. */
+  runJobInThread(runJob: RunJob): RunJob;
+  /** Handlers are reported. */
+  components(importComponent: ImportComponent): ImportComponent;
+  /** What is still to be sent is sent until `untilMs` (clock of `performance.now()`). Never rejects. */
+  close(untilMs: number): Promise<void>;
+}
+
+export function createObservation(watchers: readonly Watcher[]): Observation {
+  if (watchers.length === 0) return unobserved;
+  const watchersOf = (project: string): readonly Watcher[] =>
+    watchers.filter(({ projects }) => projects === undefined || projects.has(project));
+  return {
+    request: observeRequest(watchers),
+    db: (project) => dbObserver(watchersOf(project), project),
+    cache: (project) => cacheObserver(watchersOf(project), project),
+    outbound: (outbound) => observedOutbound(outbound, watchers),
+    background: (background) => ({
+      async add(calls) {
+        const trace = traceOf(watchers);
+        const traced = trace
+          ? calls.map((call) => ({ ...call, request: { ...call.request, trace } }))
+          : calls;
+        await background.add(traced);
+      },
+    }),
+    queue: (queue) => ({
+      ...queue,
+      add(job) {
+        const trace = traceOf(watchers);
+        return queue.add(trace ? { ...job, trace } : job);
+      },
+    }),
+    runJob: (runJob) => observedRunJob(runJob, watchers),
+    runJobInThread: threadRunJob,
+    components: (importComponent) => observedComponents(importComponent, watchersOf),
+    async close(untilMs) {
+      await Promise.allSettled(watchers.map((watcher) => watcher.close?.(untilMs)));
+    },
+  };
+}
+
+const same = <Part>(part: Part): Part => part;
+
+const unobserved: Observation = {
+  request: undefined,
+  db: () => undefined,
+  cache: () => undefined,
+  outbound: same,
+  background: same,
+  queue: same,
+  runJob: same,
+  runJobInThread: same,
+  components: same,
+  close: async () => undefined,
+};
+
+const observeRequest =
+  (watchers: readonly Watcher[]): ObserveRequest =>
+  (arrived, answer) => {
+    const { requestId: id } = arrived.exchange;
+    const task: RequestTask = { kind: "request", id, startedMs: performance.now(), ...arrived };
+    return withinTask(task, async () => {
+      for (const watcher of watchers) watcher.requestBegan?.(task);
+      const response = await answer();
+      const end = { status: response.status, durationMs: performance.now() - task.startedMs };
+      for (const watcher of watchers) {
+        const headers = watcher.requestEnded?.(task, end);
+        for (const [name, value] of Object.entries(headers ?? {}))
+          response.headers.append(name, value);
+      }
+      return response;
+    });
+  };
+
+function dbObserver(watchers: readonly Watcher[], project: string): DbObserver | undefined {
+  const onStatement = watchers.filter(({ statement }) => statement);
+  const onWait = watchers.filter(({ waited }) => waited);
+  if (onStatement.length + onWait.length === 0) return undefined;
+  return {
+    statement(report) {
+      const origin = { project, task: currentTask() };
+      for (const watcher of onStatement) watcher.statement!(report, origin);
+    },
+    waited(durationMs, isGiven) {
+      const origin = { project, task: currentTask() };
+      for (const watcher of onWait) watcher.waited!({ durationMs, isGiven }, origin);
+    },
+  };
+}
+
+function cacheObserver(watchers: readonly Watcher[], project: string): CacheObserver | undefined {
+  const onCache = watchers.filter(({ cache }) => cache);
+  if (onCache.length === 0) return undefined;
+  return (report) => {
+    const origin = { project, task: currentTask() };
+    for (const watcher of onCache) watcher.cache!(report, origin);
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * An engine whose connections report each statement to an observer. Without an observer the engine itself is used, so
+ * that statements cost nothing more.
+ */
+import type { DbObserver } from "../../core/plans/observer.ts";
+import type { Command, Connection, Engine, RawResult } from "../engines/engine.ts";
+import { withoutLiterals } from "../statements/without-literals.ts";
+
+/** The parts of an engine that take or give connections. */
+export function observedEngine(engine: Engine, observer: DbObserver): Engine {
+  const observe = createObserve(engine, observer);
+  return {
+    ...engine,
+    connect: async (role) => observedConnection(await engine.connect(role), observe),
+    // The engines read their catalogs through connections of their own kind.
+    table: (connection, schema, name) => engine.table(innerOf(connection), schema, name),
+    names: (connection) => engine.names(innerOf(connection)),
+    query: (connection, text) => engine.query(innerOf(connection), text),
+  };
+}
+
+const innerOf = (connection: Connection): Connection =>
+  connection instanceof ObservedConnection ? connection.inner : connection;
+
+/** A statement that has begun. */
+interface Begun {
+  ended(rows: number): void;
+  failed(error: unknown): void;
+}
+
+/** `isOwn` false: the text may contain values. */
+type Observe = (text: string, isOwn: boolean) => Begun;
+
+const createObserve =
+  (engine: Engine, observer: DbObserver): Observe =>
+  (sent, isOwn) => {
+    const text = isOwn ? sent : withoutLiterals(sent, engine.dialect);
+    const startedMs = performance.now();
+    let isOver = false;
+    const report = (rows: number, failure: string | null): void => {
+      if (isOver) return;
+      isOver = true;
+      observer.statement({
+        text,
+        startedMs,
+        durationMs: performance.now() - startedMs,
+        rows,
+        failure,
+      });
+    };
+    return {
+      ended: (rows) => report(rows, null),
+      failed: (error) => report(0, engine.failure(error).kind),
+    };
+  };
+
+/** With `runNow` and `runTogether` where the connection itself has them. */
+function observedConnection(inner: Connection, observe: Observe): Connection {
+  const observed = new ObservedConnection(inner, observe);
+  return Object.assign(observed, {
+    ...(inner.runNow && { runNow: observed.now }),
+    ...(inner.runTogether && { runTogether: observed.together }),
+  });
+}
+
+class ObservedConnection implements Connection {
+  readonly inner: Connection;
+  private readonly observe: Observe;
+
+  constructor(inner: Connection, observe: Observe) {
+    this.inner = inner;
+    this.observe = observe;
+  }
+
+  get alive(): boolean {
+    return this.inner.alive;
+  }
+
+  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse));
+  }
+
+  native(text: string, params: readonly unknown[]): Promise<RawResult> {
+    // A handler may have written values of a request into its text.
+    return reported(this.observe(text, false), this.inner.native(text, params));
+  }
+
+  async *stream(
+    text: string,
+    params: readonly unknown[],
+    batchRows: number,
+    isInTransaction?: boolean,
+  ): AsyncGenerator<RawResult["rows"]> {
+    const begun = this.observe(text, true);
+    let rows = 0;
+    try {
+      for await (const batch of this.inner.stream(text, params, batchRows, isInTransaction)) {
+        rows += batch.length;
+        yield batch;
+      }
+    } catch (error) {
+      begun.failed(error);
+      throw error;
+    } finally {
+      begun.ended(rows);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  destroy(): void {
+    this.inner.destroy();
+  }
+
+  now(text: string, params: readonly unknown[]): RawResult | null {
+    const begun = this.observe(text, true);
+    try {
+      const result = this.inner.runNow!(text, params);
+      // Null: the statement did not run; `run` comes next.
+      if (result) begun.ended(rowsOf(result));
+      return result;
+    } catch (error) {
+      begun.failed(error);
+      throw error;
+    }
+  }
+
+  /** The answers come together, so each statement is reported with the time of all. */
+  async together(commands: readonly Command[]): Promise<readonly RawResult[]> {
+    const begun = commands.map(({ text, reuse }) => this.observe(text, reuse));
+    try {
+      const results = await this.inner.runTogether!(commands);
+      results.forEach((result, at) => begun[at]?.ended(rowsOf(result)));
+      return results;
+    } catch (error) {
+      for (const one of begun) one.failed(error);
+      throw error;
+    }
+  }
+}
+
+const rowsOf = ({ rows, matched }: RawResult): number => Math.max(rows.length, matched);
+
+function reported(begun: Begun, work: Promise<RawResult>): Promise<RawResult> {
+  work.then(
+    (result) => begun.ended(rowsOf(result)),
+    (error: unknown) => begun.failed(error),
+  );
+  return work;
+}
