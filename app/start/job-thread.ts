@@ -5,7 +5,7 @@ import { parseEnv } from "./env.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
 import { createLog } from "./log.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job, Run } from "../../core/plans/ports.ts";
@@ -86,7 +86,11 @@ async function close(): Promise<void> {
 function threadErrorOf(error: unknown): ThreadError {
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (!(error instanceof AppError)) return { kind: null, message: "", detail };
-  const { kind, message, cause } = error;
+  const { cause } = error;
+  // The next run looks at the tables again.
+  const { kind, message } = error.isSchemaDoubt
+    ? unavailable("The tables of the database have changed; try again")
+    : error;
   const below = cause instanceof Error ? `\n${cause.stack ?? cause.message}` : "";
   return { kind, message, detail: detail + below };
 }
