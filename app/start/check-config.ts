@@ -1,6 +1,7 @@
 /** `rowgate check`: compares a configuration with its databases, and serves nothing. */
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
+import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
@@ -10,23 +11,26 @@ import { compileOnce, openProject } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
 import type { ServiceOptions } from "./wire.ts";
 
-/**
- * All faults of the files, and of what they say about databases, whatever `onFault` says; `unreachable`: a sentence for
- * each database that cannot be used.
- */
+export interface CheckedConfig {
+  /** All faults of the files, and of what they say about databases, whatever `onFault` says. */
+  readonly faults: readonly Fault[];
+  /** Databases that cannot be used, by the file that names them. */
+  readonly unreachable: readonly { readonly file: string; readonly sentence: string }[];
+  /** Notes for the operator that do not prevent the start. */
+  readonly notices: readonly string[];
+  /** What is dangerous, and stops nothing. */
+  readonly risks: readonly Risk[];
+  /** Where the databases and the files have grown apart. */
+  readonly drift: readonly Drift[];
+  /** How many would be served. */
+  readonly endpoints: number;
+}
+
 export async function checkConfig({
   files,
   env,
   importComponent,
-}: Pick<ServiceOptions, "files" | "env" | "importComponent">): Promise<{
-  faults: readonly Fault[];
-  unreachable: readonly string[];
-  /** Notes for the operator that do not prevent the start. */
-  notices: readonly string[];
-  /** What is dangerous, and stops nothing. */
-  risks: readonly Risk[];
-  endpoints: number;
-}> {
+}: Pick<ServiceOptions, "files" | "env" | "importComponent">): Promise<CheckedConfig> {
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   // Nothing is asked of Redis.
   const settings = { ...parseEnv(env), redisUrl: null };
@@ -46,13 +50,21 @@ export async function checkConfig({
     remark: (remark) => void notices.push(remark),
   };
   const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
+  const drift = await Promise.all(
+    opened.map(({ config, project }) =>
+      project.routes === null ? [] : driftOf(config, project.db.catalog),
+    ),
+  );
   await Promise.all(opened.map(({ database }) => database.release()));
   const leftOut = configs.flatMap((config) => [...config.leftOut.values()].flat());
   return {
     faults: [...faults, ...leftOut, ...looks.flatMap((look) => look.faults)],
     notices,
     risks,
-    unreachable: looks.flatMap(({ trouble }) => trouble?.sentence ?? []),
+    drift: drift.flat(),
+    unreachable: looks.flatMap(({ trouble }, at) =>
+      trouble ? [{ file: configs[at]!.document.file, sentence: trouble.sentence }] : [],
+    ),
     endpoints: opened.reduce((sum, { project }) => sum + (project.routes?.endpoints.size ?? 0), 0),
   };
 }

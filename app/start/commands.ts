@@ -4,10 +4,8 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { formatFaults } from "../../core/config/faults.ts";
-import { riskText } from "../../core/config/risks.ts";
 import { storeCompiled } from "./compile-cache.ts";
-import { openConfigFolder } from "./config-folder.ts";
+import { type ConfigFolder, openConfigFolder } from "./config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { listenForReloads } from "./reload-triggers.ts";
 import type { Service } from "./wire.ts";
@@ -16,7 +14,9 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
-  check    check the configuration against the databases; exits with 1 when it finds a fault
+  check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
+  sync     change the files where the databases have new columns, lengths or labels [--dry-run]
+  init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
 
 --env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
@@ -24,9 +24,11 @@ serve and worker load the configuration again on SIGHUP; with --watch also whene
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: serveProjects,
-  worker: runJobs,
-  check,
+  serve: withConfig(serveProjects, ["watch"]),
+  worker: withConfig(runJobs, ["watch"]),
+  check: withConfig(check, ["json"]),
+  sync: withConfig(sync, ["dry-run"]),
+  init,
   key: makeKey,
 };
 
@@ -38,29 +40,45 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
-/** Throws an Error for any other argument. */
-function readArgs(
-  args: readonly string[],
-  { mayWatch }: { mayWatch: boolean },
-): { envFiles: readonly string[]; isWatched: boolean } {
-  const options = { "env-file": { type: "string", multiple: true } } as const;
-  const watching = mayWatch ? ({ watch: { type: "boolean" } } as const) : {};
+/** What a command gets that reads the configuration. */
+interface Given {
+  /** Those that the arguments name. */
+  readonly flags: ReadonlySet<string>;
+  /** Over the environment with the variables of `--env-file`. */
+  readonly folder: ConfigFolder;
+}
+
+/** The command, after the variables of the files that its arguments name. Rejects with an Error for arguments other than these flags. */
+function withConfig(
+  command: (given: Given) => Promise<void>,
+  known: readonly string[],
+): (args: readonly string[]) => Promise<void> {
+  return async (args) => {
+    const { files, flags } = readArgs(args, known);
+    return command({ flags, folder: openConfigFolder(files) });
+  };
+}
+
+/** `files`: those of `--env-file`. Throws an Error for other arguments. */
+function readArgs(args: readonly string[], known: readonly string[]) {
   try {
-    const { values } = parseArgs({ args: [...args], options: { ...options, ...watching } });
-    return { envFiles: values["env-file"] ?? [], isWatched: "watch" in values };
+    const options = {
+      "env-file": { type: "string", multiple: true },
+      ...Object.fromEntries(known.map((flag) => [flag, { type: "boolean" }] as const)),
+    } as const;
+    const { "env-file": files = [], ...given } = parseArgs({ args: [...args], options }).values;
+    return { files: files as readonly string[], flags: new Set(Object.keys(given)) };
   } catch (error) {
     throw new Error((error as Error).message, { cause: error });
   }
 }
 
-async function serveProjects(args: readonly string[]): Promise<void> {
-  const { envFiles, isWatched } = readArgs(args, { mayWatch: true });
+async function serveProjects({ folder, flags }: Given): Promise<void> {
   const [{ openService }, { listen }] = await Promise.all([
     import("./wire.ts"),
     "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
   ]);
-  const folder = openConfigFolder(envFiles);
-  const takeReloads = listenForReloads(folder, { isWatched });
+  const takeReloads = listenForReloads(folder, { isWatched: flags.has("watch") });
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
@@ -70,13 +88,11 @@ async function serveProjects(args: readonly string[]): Promise<void> {
   storeCompiled();
 }
 
-async function runJobs(args: readonly string[]): Promise<void> {
-  const { envFiles, isWatched } = readArgs(args, { mayWatch: true });
+async function runJobs({ folder, flags }: Given): Promise<void> {
   // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
-  const folder = openConfigFolder(envFiles);
-  const takeReloads = listenForReloads(folder, { isWatched });
+  const takeReloads = listenForReloads(folder, { isWatched: flags.has("watch") });
   const onStuck = () =>
     void exitWith(
       new Error(
@@ -96,17 +112,37 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
 }
 
-async function check(args: readonly string[]): Promise<void> {
-  const { envFiles } = readArgs(args, { mayWatch: false });
-  const { checkConfig } = await import("./check-config.ts");
-  const { path: configDir, read } = openConfigFolder(envFiles);
-  const { faults, unreachable, notices, risks, endpoints } = await checkConfig(await read());
-  if (faults.length > 0) process.stderr.write(`${formatFaults(faults)}\n`);
-  for (const sentence of unreachable) process.stderr.write(`${sentence}\n`);
-  for (const notice of notices) process.stdout.write(`Note: ${notice}\n`);
-  for (const risk of risks) process.stdout.write(`Warning: ${riskText(risk)}\n`);
-  if (faults.length + unreachable.length > 0) process.exitCode = 1;
-  else process.stdout.write(`The configuration in ${configDir} is valid: ${endpoints} endpoints\n`);
+async function check({ folder, flags }: Given): Promise<void> {
+  const [{ checkConfig }, { checkReport }] = await Promise.all([
+    import("./check-config.ts"),
+    import("./check-report.ts"),
+  ]);
+  const checked = await checkConfig(await folder.read());
+  const { isOk, out, errors } = checkReport(checked, folder.path, flags.has("json"));
+  process.stderr.write(errors);
+  process.stdout.write(out);
+  if (!isOk) process.exitCode = 1;
+}
+
+async function sync({ flags }: Given): Promise<void> {
+  const { runSync } = await import("./sync.ts");
+  const out = (text: string) => void process.stdout.write(text);
+  await runSync({ isDryRun: flags.has("dry-run"), env: process.env, out });
+}
+
+async function init(args: readonly string[]): Promise<void> {
+  const { runInit } = await import("./init.ts");
+  const { stderr, stdout, env } = process;
+  const progress = (done: number, all: number) =>
+    void stderr.write(
+      done === all ? `\r${" ".repeat(40)}\r` : `\rReading tables: ${done} of ${all}`,
+    );
+  await runInit({
+    args,
+    env,
+    out: (text) => void stdout.write(text),
+    ...(stderr.isTTY && { progress }),
+  });
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 /** A catalog that notes what the database said of its tables, to tell later whether they have changed. */
 import { hash } from "node:crypto";
-import type { Catalog } from "../../core/plans/ports.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 
 export interface NotedCatalog {
   readonly catalog: Catalog;
@@ -33,6 +33,7 @@ export function noted(catalog: Catalog): NotedCatalog {
       computes: (computation) => catalog.computes(computation),
       answersStoredRows: catalog.answersStoredRows,
       names: () => catalog.names(),
+      outline: (schemas) => catalog.outline(schemas),
     },
     shape() {
       const sorted = [...answers].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -19,16 +19,9 @@ import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
-import type {
-  Background,
-  Catalog,
-  Counters,
-  Db,
-  LockStore,
-  Log,
-  Outbound,
-} from "../../core/plans/ports.ts";
+import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import type { ConfigState } from "../http/health.ts";

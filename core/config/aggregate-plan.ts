@@ -50,7 +50,7 @@ export async function aggregateOf(
   return { source: read.source, columns: read.columns, joins, tables: [] };
 }
 
-/** The table that others may join: the columns that the entity shows of it. Null when it shows none. */
+/** The table that others may join: copies of the columns that the entity shows of it. Null when it shows none. */
 export function exposedTable(
   { payload, endpoint }: Survey,
   table: Table | null,
@@ -59,17 +59,17 @@ export function exposedTable(
   const { tableName, action } = payload;
   if (!table || tableName === undefined) return null;
   if (switchedOn(action, ({ showsColumns }) => showsColumns).length === 0) return null;
-  return { endpoint, name: tableName, source: sourceOf(table), columns: shown };
+  return { endpoint, name: tableName, source: sourceOf(table), columns: copied(shown) };
 }
 
-/** The entity with the tables of the others, each with columns of its own. */
+/** The entity with the tables of the others. All entities share these: of 300 endpoints, each would have 299 copies. */
 export function withTables(
   entity: Entity,
   others: readonly { readonly entity: Entity; readonly exposed: JoinableTable | null }[],
 ): Entity {
   if (entity.aggregate === null || !entity.enabled.has("aggregate")) return entity;
   const tables = others.flatMap(({ entity: other, exposed }) =>
-    exposed === null || other === entity ? [] : [{ ...exposed, columns: copied(exposed.columns) }],
+    exposed === null || other === entity ? [] : exposed,
   );
   return { ...entity, aggregate: { ...entity.aggregate, tables } };
 }

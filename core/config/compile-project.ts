@@ -7,7 +7,7 @@ import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "../plans/entity.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
-import type { Catalog } from "../plans/ports.ts";
+import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
 import { accessOf } from "./access-plan.ts";
 import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";

@@ -51,6 +51,8 @@ export function lookupOf(
 /** `name`, or columns and quoted texts joined with `||`. */
 function labelOf(survey: Survey, text: string, shown: Columns, of: string): Column | null {
   const path = ["fieldNameLookup", "text"];
+  const whole = shown.get(text);
+  if (whole && columnTypes[whole.type].hasText) return whole;
   const parts: (Column | string)[] = [];
   for (const part of text.split(/('(?:[^']|'')*'|\|\|)/).map((piece) => piece.trim())) {
     if (part === "" || part === "||") continue;

@@ -6,7 +6,7 @@
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { RequestSettings } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
-import type { Catalog } from "../plans/ports.ts";
+import type { Catalog } from "../plans/database-catalog.ts";
 import type { Computation } from "../query/statement.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt } from "./document.ts";
@@ -201,5 +201,6 @@ export function remembering(catalog: Catalog): Catalog {
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
+    outline: (schemas) => catalog.outline(schemas),
   };
 }

@@ -3,14 +3,14 @@
  * own.
  */
 import type { Caller } from "./caller.ts";
+import type { Catalog } from "./database-catalog.ts";
 import type { ConnectionCounts, TraceCarrier } from "./observer.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
 import type {
   Aggregate,
   Ask,
   Calculate,
-  Computation,
   Count,
   Delete,
   Insert,
@@ -66,22 +66,6 @@ export interface DbSession extends DbQueries {
 }
 
 export type DbSnapshot = Pick<DbSession, "count" | "stream">;
-
-/** What the database says of its tables and of the columns that a query gives. */
-export interface Catalog {
-  /** `name` or `schema.name`; null when there is no such table or view. */
-  table(name: string): Promise<Table | null>;
-  /** The columns that the query gives, without reading rows. Rejects with an Error that says what the database said. */
-  query(text: string): Promise<readonly Column[]>;
-  /** The same for a query around the places of a parameter, which is bound as that column's values are. */
-  parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
-  /** Whether the database computes the formula with every digit, whatever values its columns hold. */
-  computes(calculation: Computation): boolean;
-  /** Whether an INSERT answers the row that it stored, without a key to read it back by. */
-  readonly answersStoredRows: boolean;
-  /** Names of all tables and views of the default schema, for "did you mean". */
-  names(): Promise<readonly string[]>;
-}
 
 /**
  * Why a database cannot be used, for the operator: reason and remedy, which form one sentence. They contain no password

@@ -1,6 +1,6 @@
 /** Core's `Catalog`: reads the tables and queries of the database, each call on its own connection. */
 import { AppError } from "../../core/values/errors.ts";
-import type { Catalog } from "../../core/plans/ports.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
 import { describable } from "../statements/print.ts";
 import { bareQuery } from "../statements/source.ts";
@@ -46,6 +46,7 @@ export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnec
     onConnection(pool, read);
   return {
     names: () => reading((connection) => engine.names(connection)),
+    outline: (schemas) => reading((connection) => engine.outlines(connection, schemas)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
     answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes?.(computation) ?? true,

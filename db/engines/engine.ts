@@ -4,6 +4,7 @@
  * `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/column.ts";
+import type { Outline } from "../../core/plans/database-catalog.ts";
 import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -173,6 +174,8 @@ export interface Engine {
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
   computes?(computation: Computation): boolean;
   names(connection: Connection): Promise<readonly string[]>;
+  /** See `Catalog.outline`. */
+  outlines(connection: Connection, schemas: readonly string[]): Promise<readonly Outline[]>;
   /** `text` comes without the semicolon that may end it. */
   query(connection: Connection, text: string): Promise<readonly Column[]>;
   /** What the fields of a result say of its columns; only name and type count. */

@@ -5,7 +5,7 @@ import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/con
 import { readDocument } from "../../core/config/document.ts";
 import { normaliseEndpoint } from "../../core/config/compat.ts";
 import type { Column, Table } from "../../core/values/column.ts";
-import type { Catalog } from "../../core/plans/ports.ts";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
 import { column, columnsOf } from "../column.ts";
 
 const text = (name: string, given: Partial<Column> = {}): Column =>
@@ -111,6 +111,7 @@ export const catalog: Catalog = {
   table: async (name) =>
     tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,
   names: async () => tables.map(({ name }) => name),
+  outline: async () => [],
   // A formula that names `largest` is too long for this database.
   computes: ({ formula }) => !formula.names.includes("largest"),
   answersStoredRows: true,

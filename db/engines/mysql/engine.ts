@@ -2,6 +2,7 @@
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
+import { readOutlines } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { isIP } from "node:net";
 import type { SslOptions } from "mysql2";
@@ -49,6 +50,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     // The pool lends what `connect` made.
     table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
     names: readNames,
+    outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,
     computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),

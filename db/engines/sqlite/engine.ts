@@ -2,6 +2,7 @@
  * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, which has to exist, or one connection for a
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
  */
+import { readOutlines } from "./outline.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import Database from "better-sqlite3";
@@ -76,6 +77,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     table: (connection, schema, name) =>
       readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
+    outlines: readOutlines,
     async query(connection, text) {
       const database = databases.get(connection)!;
       return describeQuery(prepareQuery(database, text), { database, forms, select: text, text });

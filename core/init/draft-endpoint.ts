@@ -1,0 +1,174 @@
+/** The file of one table or view: what its columns, keys and references say, and what they seem to say. */
+import type { Column, Table } from "../values/column.ts";
+import { checkedColumns } from "./check-text.ts";
+import type { Lines } from "./documents.ts";
+import { tableNameOf } from "./file-names.ts";
+import { type DraftLookup, draftLookup } from "./label-column.ts";
+import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
+import { mustSendKey } from "../records/record.ts";
+import { type DraftRule, ruleOf } from "./rules.ts";
+import { auditNames, looksSecret } from "./name-words.ts";
+
+/** A table or view with its lines; empty: it is the header of none. */
+export interface Headed extends Relation {
+  readonly lines: readonly Lines[];
+}
+
+export interface DraftContext {
+  /** All tables and views, by identity. */
+  readonly tables: ReadonlyMap<string, Relation>;
+  /** Whether an INSERT answers the row that it stored, without a key. */
+  readonly answersStoredRows: boolean;
+}
+
+/** The content of an endpoint's file, and what in it is guessed. */
+export interface EndpointDraft {
+  readonly payload: Record<string, unknown>;
+  readonly guesses: readonly Guess[];
+}
+
+export interface Guess {
+  /** The property of the file, as `formatPath` writes it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function draftEndpoint(found: Headed, context: DraftContext): EndpointDraft {
+  const { outline, table } = found;
+  const isView = outline.kind === "view";
+  const secrets = secretsOf(table);
+  const lookup = draftLookup(table, isView);
+  const document = isView ? null : documentOf(found, context);
+  const references = isView ? [] : referencesOf(found, context.tables);
+  const labels = Object.fromEntries(
+    [...outline.columnComments].flatMap(([name, comment]) => {
+      const heading = headingFrom(comment);
+      return heading !== null && table.columns.has(name) ? [[name, heading]] : [];
+    }),
+  );
+  const payload = {
+    $schema: "../endpoint.schema.json",
+    action: actionsOf(found, context, { lookup, document }),
+    // A grid needs a table or a query of its own; a view will do for the table.
+    tableName: tableNameOf(outline),
+    ...(table.primaryKey.length === 1 && { primaryKey: table.primaryKey[0] }),
+    fieldName: [...table.columns.keys()],
+    ...(!isView && withRules(rulesOf(found))),
+    ...(secrets.length > 0 && { hiddenFields: secrets }),
+    ...(lookup && { fieldNameLookup: { id: lookup.id, text: lookup.text } }),
+    ...(Object.keys(labels).length > 0 && { fieldLabels: labels }),
+    ...(document && { masterDetail: document.payload }),
+    ...draftImport(found, references, labels),
+    ...draftJoins(references),
+  };
+  const guesses: Guess[] = [
+    ...secrets.map((name, at) => ({
+      path: `hiddenFields[${at}]`,
+      text: `${name} looks like a secret, so nobody sees it`,
+    })),
+    ...(lookup ? [{ path: "fieldNameLookup", text: `drop-downs show ${lookup.text}` }] : []),
+    ...(document?.guesses ?? []),
+    ...references.map(({ heading, label }) => ({
+      path: `importConfig.lookupFields${member(heading)}`,
+      text: `imports find rows by ${label.name} in a column ${heading}`,
+    })),
+  ];
+  return { payload, guesses };
+}
+
+const member = (name: string): string =>
+  /^[A-Za-z_$][\w$-]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+
+const withRules = (rules: readonly DraftRule[]): object =>
+  rules.length > 0 ? { fieldValidation: rules } : {};
+
+/** A key is shown, whatever its name. */
+const secretsOf = ({ columns, primaryKey }: Table): string[] =>
+  [...columns.keys()].filter((name) => looksSecret(name) && !primaryKey.includes(name));
+
+function actionsOf(
+  { table, outline }: Relation,
+  { answersStoredRows }: DraftContext,
+  { lookup, document }: { lookup: DraftLookup | null; document: object | null },
+): Record<string, true> {
+  const isTable = outline.kind === "table";
+  const isKeyed = isTable && table.primaryKey.length === 1;
+  const isKeyless = isTable && table.primaryKey.length === 0;
+  const allows = (statement: "insert" | "update" | "delete"): boolean =>
+    !(table.refusals ?? []).some((one) => one.statement === statement && one.columns === null);
+  const mayInsert = isTable && allows("insert");
+  const names = [
+    "datatables",
+    "read",
+    "first",
+    ...(lookup ? ["lookup"] : []),
+    "aggregate",
+    ...(mayInsert && (isKeyed || (isKeyless && answersStoredRows)) ? ["create"] : []),
+    ...(isKeyed && allows("update") ? ["update"] : []),
+    ...(isKeyed && allows("delete") ? ["delete"] : []),
+    "export",
+    ...(isKeyed && mayInsert && allows("update") && table.transactional ? ["import"] : []),
+    ...(document ? ["create-composite", "read-composite", "update-composite"] : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, true]));
+}
+
+/** Rules for what a body may set. */
+function rulesOf({ table, outline }: Relation): DraftRule[] {
+  const checked = checkedColumns(outline.checks);
+  return [...table.columns.values()]
+    .filter((column) => column.generated !== "computed" && !isFilled(column, table))
+    .flatMap((column) => ruleOf(column, checked.get(column.name)) ?? []);
+}
+
+/** Whether the service or the database gives the column its value. */
+const isFilled = (column: Column, { primaryKey }: Table): boolean =>
+  auditNames.has(column.name) ||
+  (primaryKey.length === 1 && primaryKey[0] === column.name && !mustSendKey(column));
+
+/** A first sentence that is short enough to stand above a column. */
+function headingFrom(comment: string): string | null {
+  const [first = ""] = comment.trim().split(/[\r\n.;]/, 1);
+  const heading = first.trim();
+  return heading !== "" && heading.length <= 60 ? heading : null;
+}
+
+/** The lines of a header, as `masterDetail`. */
+function documentOf(
+  { lines, table }: Headed,
+  { tables }: DraftContext,
+): { payload: unknown; guesses: Guess[] } | null {
+  if (lines.length === 0) return null;
+  const details = lines.flatMap(({ table: detail, foreignKey }) => {
+    const found = tables.get(detail.identity);
+    if (!found) return [];
+    const fields = [...detail.columns.values()].filter(
+      ({ name, generated }) =>
+        name !== foreignKey.columns[0] &&
+        !detail.primaryKey.includes(name) &&
+        generated !== "computed" &&
+        !auditNames.has(name),
+    );
+    const names = new Set(fields.map(({ name }) => name));
+    return [
+      {
+        detailTable: tableNameOf(found.outline),
+        foreignKey: foreignKey.columns[0]!,
+        detailConfig: {
+          ...(detail.primaryKey.length === 1 && { primaryKey: detail.primaryKey[0] }),
+          fieldName: [...names],
+          ...withRules(rulesOf(found).filter(({ name }) => names.has(name))),
+        },
+      },
+    ];
+  });
+  if (details.length === 0) return null;
+  const path = (at: number) => (details.length === 1 ? "masterDetail" : `masterDetail[${at}]`);
+  return {
+    payload: details.length === 1 ? details[0] : details,
+    guesses: details.map(({ detailTable }, at) => ({
+      path: path(at),
+      text: `${detailTable} holds the lines of ${table.name}`,
+    })),
+  };
+}

@@ -1,0 +1,210 @@
+/** Where a database and the files of a project have grown apart, beyond what `compile-project.ts` calls a fault. */
+import type { Path } from "../config/faults.ts";
+import type { EndpointConfig, ProjectConfig } from "../config/read-config.ts";
+import type { Rule } from "../config/rule-schema.ts";
+import type { Catalog } from "../plans/database-catalog.ts";
+import type { Column, Table } from "../values/column.ts";
+import { ruleTypes } from "../values/column-types.ts";
+import { tableNameOf } from "./file-names.ts";
+import { auditNames, looksSecret } from "./name-words.ts";
+import { ruleOf } from "./rules.ts";
+
+export interface Drift {
+  readonly kind: "table" | "column" | "length" | "labels" | "type" | "file";
+  /** Null: it is about no table. */
+  readonly table: string | null;
+  readonly column: string | null;
+  /** Relative to the configuration folder; null: no file is about it. */
+  readonly file: string | null;
+  readonly message: string;
+  /** What `rowgate sync` does about it; empty = nothing that would be safe. */
+  readonly changes: readonly Change[];
+}
+
+/** A value of a file that is set, or put at the end of a list. */
+export interface Change {
+  readonly path: Path;
+  readonly value: unknown;
+  readonly isAdded: boolean;
+}
+
+interface Endpoint extends EndpointConfig {
+  readonly table: Table;
+}
+
+/** Rejects as the catalog does. */
+export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<Drift[]> {
+  const found = await Promise.all(
+    config.endpoints.map(async (endpoint): Promise<Endpoint[]> => {
+      const { tableName } = endpoint.payload;
+      const table = tableName === undefined ? null : await catalog.table(tableName);
+      return table ? [{ ...endpoint, table }] : [];
+    }),
+  );
+  const endpoints = found.flat();
+  return [
+    ...(await unknownTables(config, catalog, endpoints)),
+    ...[...Map.groupBy(endpoints, ({ table }) => table.identity).values()].flatMap(unknownColumns),
+    ...endpoints.flatMap(outgrownRules),
+    ...unusedFiles(config),
+  ];
+}
+
+/** Tables that the service makes for itself. */
+export const ownTables: ReadonlySet<string> = new Set(["rowgate_jobs", "rowgate_requests"]);
+
+async function unknownTables(
+  { endpoints: all }: ProjectConfig,
+  catalog: Catalog,
+  endpoints: readonly Endpoint[],
+): Promise<Drift[]> {
+  const served = new Set(endpoints.map(({ table }) => table.identity));
+  const texts = all.map(({ document }) => document.text);
+  const outlines = await catalog.outline([]);
+  const unknown = await Promise.all(
+    outlines.map(async (outline) => {
+      const name = tableNameOf(outline);
+      if (ownTables.has(name) || texts.some((text) => mentions(text, name))) return [];
+      const table = await catalog.table(name);
+      return table && !served.has(table.identity) ? [outline] : [];
+    }),
+  );
+  return unknown.flat().map((outline): Drift => ({
+    kind: "table",
+    table: tableNameOf(outline),
+    column: null,
+    file: null,
+    message: `no file is about the ${outline.kind} ${tableNameOf(outline)}; rowgate init --tables ${tableNameOf(outline)} writes one`,
+    changes: [],
+  }));
+}
+
+/** Also in a query or as the table of details: what is named somewhere is known. */
+const mentions = (text: string, name: string): boolean =>
+  text.toLowerCase().includes(name.toLowerCase());
+
+/** Columns that no endpoint of their table has. */
+function unknownColumns(endpoints: readonly Endpoint[]): Drift[] {
+  const [{ table }] = endpoints as readonly [Endpoint];
+  const known = new Set(endpoints.flatMap(columnsKnownTo));
+  const first = endpoints.find(({ payload }) => payload.fieldName !== undefined);
+  if (!first) return [];
+  return [...table.columns.values()].flatMap((column): Drift[] => {
+    const { name } = column;
+    if (known.has(name) || auditNames.has(name)) return [];
+    return [
+      {
+        kind: "column",
+        table: table.name,
+        column: name,
+        file: first.document.file,
+        message: `the table ${table.name} has a column ${name} that no fieldName and no hiddenFields names`,
+        changes: changesFor(column, first),
+      },
+    ];
+  });
+}
+
+function columnsKnownTo({ payload, table }: Endpoint): string[] {
+  const { fieldName, hiddenFields, auditColumns } = payload;
+  const hidden = Array.isArray(hiddenFields) ? hiddenFields : Object.values(hiddenFields).flat();
+  return [
+    ...(fieldName ?? table.columns.keys()),
+    ...hidden,
+    ...(auditColumns === false
+      ? []
+      : Object.values(auditColumns).filter((name) => name !== undefined)),
+    ...table.primaryKey,
+  ];
+}
+
+function changesFor(column: Column, { payload }: Endpoint): Change[] {
+  const { name } = column;
+  const { hiddenFields, fieldValidation } = payload;
+  const isHidden = looksSecret(name);
+  if (isHidden && !Array.isArray(hiddenFields)) return [];
+  // A rule that asks for a value would refuse what clients send today.
+  const { constraints: { required: _, ...constraints } = {}, ...rule } = ruleOf(column) ?? { name };
+  const isWritten = column.generated !== "computed" && ruleOf(column) !== null;
+  const hasConstraints = Object.keys(constraints).length > 0;
+  const added = { ...rule, ...(hasConstraints && { constraints }) };
+  return [
+    { path: ["fieldName"], value: name, isAdded: true },
+    ...(isHidden ? [{ path: ["hiddenFields"], value: name, isAdded: true }] : []),
+    ...(isWritten && fieldValidation.length > 0
+      ? [{ path: ["fieldValidation"], value: added, isAdded: true }]
+      : []),
+  ];
+}
+
+/** Rules that no longer fit their columns. */
+function outgrownRules({ payload, document, table }: Endpoint): Drift[] {
+  return payload.fieldValidation.flatMap((rule, at) => {
+    const column = table.columns.get(rule.name);
+    if (!column) return [];
+    const about = { table: table.name, column: column.name, file: document.file };
+    const path = ["fieldValidation", at, "constraints"];
+    return [lengthOf(rule, column, path), labelsOf(rule, column, path), typeOf(rule, column)]
+      .filter((one) => one !== null)
+      .map((one): Drift => ({ ...about, ...one }));
+  });
+}
+
+type Outgrown = Pick<Drift, "kind" | "message" | "changes"> | null;
+
+/** A rule with a message of its own is meant as it is. */
+function lengthOf({ name, constraints }: Rule, column: Column, path: Path): Outgrown {
+  const { maxLength, maxLengthMessage } = constraints;
+  const { lengthMax } = column;
+  if (maxLength === undefined || lengthMax === null || maxLength === lengthMax) return null;
+  if (maxLengthMessage !== undefined && maxLength < lengthMax) return null;
+  return {
+    kind: "length",
+    message: `the rule of ${name} allows ${maxLength} characters, the column holds ${lengthMax}`,
+    changes: [{ path: [...path, "maxLength"], value: lengthMax, isAdded: false }],
+  };
+}
+
+function labelsOf({ name, constraints }: Rule, { labels }: Column, path: Path): Outgrown {
+  const allowed = constraints.enum;
+  if (allowed === undefined || labels === null) return null;
+  const listed = allowed.filter((one) => typeof one === "string");
+  const missing = labels.filter((label) => !listed.includes(label));
+  const gone = listed.filter((label) => !labels.includes(label));
+  if (missing.length + gone.length === 0) return null;
+  const told = [
+    ...(missing.length > 0 ? [`the type also has ${missing.join(", ")}`] : []),
+    ...(gone.length > 0 ? [`it no longer has ${gone.join(", ")}`] : []),
+  ];
+  return {
+    kind: "labels",
+    message: `the rule of ${name} lists other values than its column: ${told.join("; ")}`,
+    changes: [{ path: [...path, "enum"], value: [...labels], isAdded: false }],
+  };
+}
+
+/** Whether the type of a rule should follow is a question for a person. */
+function typeOf({ name, type }: Rule, column: Column): Outgrown {
+  const asked = type === undefined ? undefined : ruleTypes.get(type);
+  if (asked === undefined || asked === column.type || column.ruleTypes?.includes(asked))
+    return null;
+  return {
+    kind: "type",
+    message: `the rule of ${name} is for the type ${type}, the column is ${column.native || column.type}`,
+    changes: [],
+  };
+}
+
+function unusedFiles({ name, files, endpoints }: ProjectConfig): Drift[] {
+  const texts = endpoints.map(({ document }) => document.text);
+  return [...files.keys()]
+    .filter((path) => path.endsWith(".sql") && !texts.some((text) => text.includes(path)))
+    .map((path) => ({
+      kind: "file",
+      table: null,
+      column: null,
+      file: `${name}/${path}`,
+      message: `no endpoint uses the file ${path}`,
+      changes: [],
+    }));
+}

@@ -1,0 +1,121 @@
+/** References of a table as imports and joins use them: names in files that stand for keys, and tables to join by name. */
+import type { Outline } from "../plans/database-catalog.ts";
+import type { Column, Table } from "../values/column.ts";
+import { tableNameOf } from "./file-names.ts";
+import { labelColumn } from "./label-column.ts";
+import { auditNames, headingOf, looksSecret, withoutId } from "./name-words.ts";
+
+/** A table or view of the database, and what is known of it. */
+export interface Relation {
+  readonly outline: Outline;
+  readonly table: Table;
+}
+
+/** A reference to one column of a table whose rows a person can name. */
+export interface Reference {
+  readonly column: Column;
+  /** What the column is called without its `_id`. */
+  readonly name: string;
+  readonly target: Relation;
+  /** Of `target`. */
+  readonly id: string;
+  readonly label: Column;
+  readonly heading: string;
+}
+
+/** `tables`: all of them, by identity. */
+export function referencesOf(
+  { table }: Relation,
+  tables: ReadonlyMap<string, Relation>,
+): Reference[] {
+  const used = new Set([...table.columns.keys()].map((name) => headingOf(name).toLowerCase()));
+  const names = [...table.columns.keys()];
+  const keys = table.foreignKeys.toSorted(
+    (a, b) => names.indexOf(a.columns[0]!) - names.indexOf(b.columns[0]!),
+  );
+  return keys.flatMap((key) => {
+    const target = tables.get(key.referencedIdentity);
+    const column = table.columns.get(key.columns[0]!);
+    const label = target && labelColumn(target.table);
+    if (key.columns.length !== 1 || !target || !column || !label) return [];
+    const name = nameOf(column.name, key.referencedColumns[0]!);
+    const heading = freeHeading(name, label, used);
+    used.add(heading.toLowerCase());
+    return [{ column, name, target, id: key.referencedColumns[0]!, label, heading }];
+  });
+}
+
+/** `category_id` -> `category`; `country_code` -> `country` where it refers to `code`. */
+function nameOf(column: string, referenced: string): string {
+  const ending = `_${referenced}`.toLowerCase();
+  const isLonger = column.toLowerCase().endsWith(ending) && column.length > ending.length;
+  return isLonger ? column.slice(0, -ending.length) : withoutId(column);
+}
+
+function freeHeading(name: string, label: Column, used: ReadonlySet<string>): string {
+  const plain = headingOf(name);
+  const named = `${plain} ${headingOf(label.name).toLowerCase()}`;
+  return [plain, named].find((one) => !used.has(one.toLowerCase())) ?? `${named} (2)`;
+}
+
+export function draftImport(
+  { table, outline }: Relation,
+  references: readonly Reference[],
+  labels: Readonly<Record<string, string>>,
+): object {
+  if (outline.kind === "view" || table.primaryKey.length !== 1) return {};
+  const headings = new Set(Object.values(labels).map((label) => label.toLowerCase()));
+  const lookups = references.filter(({ heading }) => !headings.has(heading.toLowerCase()));
+  return {
+    importConfig: {
+      upsertKeys: upsertKeysOf(table),
+      ...(lookups.length > 0 && {
+        lookupFields: Object.fromEntries(lookups.map((one) => [one.heading, importLookup(one)])),
+      }),
+    },
+  };
+}
+
+const importLookup = ({ column, target, id, label }: Reference): object => ({
+  targetTable: tableNameOf(target.outline),
+  targetField: column.name,
+  lookupField: label.name,
+  idField: id,
+  ...(column.nullable && { required: false }),
+});
+
+/** What a person knows a row by; without such a key the table's own. */
+function upsertKeysOf({ unique, primaryKey, columns }: Table): readonly string[] {
+  const known = unique.find(
+    (one) =>
+      !one.columns.every((name) => primaryKey.includes(name)) &&
+      one.columns.every((name) => {
+        const column = columns.get(name);
+        return column && !column.nullable && column.generated === "none" && !looksSecret(name);
+      }),
+  );
+  return known?.columns ?? primaryKey;
+}
+
+/** Types that a table of results can show. */
+const joinable = ({ name, type }: Column): boolean =>
+  !["bytes", "json", "array", "other"].includes(type) &&
+  !looksSecret(name) &&
+  !auditNames.has(name);
+
+export function draftJoins(references: readonly Reference[]): object {
+  if (references.length === 0) return {};
+  const joins = new Map<string, object>();
+  for (const { column, name, target, id } of references) {
+    const fields = [...target.table.columns.values()].filter(joinable).map(({ name }) => name);
+    if (fields.length === 0 || joins.has(name)) continue;
+    joins.set(name, {
+      tableName: tableNameOf(target.outline),
+      joinType: "LEFT",
+      sourceField: column.name,
+      targetField: id,
+      fields,
+    });
+  }
+  return { aggregateConfig: { joins: Object.fromEntries(joins) } };
+}

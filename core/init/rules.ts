@@ -1,0 +1,56 @@
+/** The rule of `fieldValidation` that a column itself asks for. */
+import type { Rule } from "../config/rule-schema.ts";
+import type { Column, ColumnType } from "../values/column.ts";
+import type { CheckedColumn } from "./check-text.ts";
+
+/** The word for the type in a rule; a type without one needs no rule. */
+const ruleTypes: Readonly<Partial<Record<ColumnType, Rule["type"]>>> = {
+  text: "string",
+  integer: "integer",
+  decimal: "decimal",
+  boolean: "boolean",
+  date: "date",
+  timestamp: "datetime",
+  time: "time",
+  uuid: "uuid",
+};
+
+export interface DraftRule {
+  readonly name: string;
+  readonly type?: Rule["type"];
+  readonly constraints?: Readonly<Record<string, unknown>>;
+}
+
+/** Null where a rule would say nothing. `checked`: what check constraints ask of the column. */
+export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule | null {
+  const type = ruleTypes[column.type];
+  const isText = column.type === "text";
+  const { min, max } = checked;
+  const members = column.labels ?? (isText ? checked.enum : undefined);
+  const isNumber = column.type === "integer" || column.type === "decimal";
+  const constraints = {
+    ...(isRequired(column) && { required: true }),
+    ...(isText && !members && column.lengthMax !== null && { maxLength: column.lengthMax }),
+    ...(members && { enum: [...members] }),
+    ...(isNumber && min !== undefined && { min }),
+    ...(isNumber && max !== undefined && { max }),
+    ...(column.type === "decimal" &&
+      column.scale !== null &&
+      column.scale > 0 && { scale: column.scale }),
+  };
+  const hasConstraints = Object.keys(constraints).length > 0;
+  if (type === undefined && !hasConstraints) return null;
+  const isLong = isText && column.lengthMax === null && !members;
+  return {
+    name: column.name,
+    ...(type !== undefined && { type: isLong ? "text" : type }),
+    ...(hasConstraints && { constraints }),
+  };
+}
+
+/** Nobody but the body gives the column a value. */
+const isRequired = (column: Column): boolean =>
+  !column.nullable &&
+  !column.hasDefault &&
+  column.generated === "none" &&
+  column.isFilledByTrigger !== true;

@@ -1,0 +1,152 @@
+/** Drift: what `rowgate check` tells when a database has moved on, and what `rowgate sync` makes of it. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { checkConfig } from "../../app/start/check-config.ts";
+import { checkReport } from "../../app/start/check-report.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
+import { runInit } from "../../app/start/init.ts";
+import { runSync } from "../../app/start/sync.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession, type PlainSession } from "../servers/session.ts";
+
+const engine = inject("engine");
+let database: FreshDatabase;
+let session: PlainSession;
+let configDir: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  database = await freshDatabase(engine);
+  session = await openSession(engine, database.url);
+  await session.run("create table goods (id varchar(36) primary key, name varchar(40) not null)");
+  configDir = await mkdtemp(join(tmpdir(), "rowgate-drift-"));
+  await runInit({
+    args: ["--database", database.url, "--project", "shop"],
+    env: { CONFIG_DIR: configDir },
+    out: () => undefined,
+  });
+  env = { CONFIG_DIR: configDir, SHOP_DATABASE_URL: database.url };
+});
+afterAll(async () => {
+  await session?.close();
+  await database?.drop();
+  await rm(configDir, { recursive: true, force: true });
+});
+
+// oxlint-disable-next-line no-explicit-any -- tests look into the printed object
+async function check(): Promise<any> {
+  const checked = await checkConfig({ files: await readConfigFiles(configDir), env });
+  return JSON.parse(checkReport(checked, configDir, true).out);
+}
+
+async function sync(isDryRun = false): Promise<string> {
+  let text = "";
+  await runSync({ isDryRun, env, out: (more) => (text += more) });
+  return text;
+}
+
+const goods = async (): Promise<any> =>
+  JSON.parse(await readFile(join(configDir, "shop", "goods.json"), "utf8"));
+
+describe("a database that has moved on", () => {
+  test("has no drift before it does", async () => {
+    expect(await check()).toEqual({ ok: true, faults: [], drift: [], risks: [] });
+    expect(await sync()).toContain("0 files changed");
+  });
+
+  test("has drift of each kind, which is no fault", async () => {
+    await session.run("alter table goods add column price decimal(8,2) not null default 0");
+    await session.run("alter table goods add column api_token varchar(20)");
+    await session.run("create table shelves (id varchar(36) primary key, label varchar(9))");
+    if (engine === "postgres")
+      await session.run("alter table goods alter column name type varchar(80)");
+    if (engine === "mysql") await session.run("alter table goods modify name varchar(80) not null");
+    await mkdir(join(configDir, "shop", "query"), { recursive: true });
+    await writeFile(join(configDir, "shop", "query", "old.sql"), "select 1");
+    const { ok, drift } = await check();
+    expect(ok).toBe(true);
+    const found = drift.map((one: Record<string, unknown>) => [
+      one["kind"],
+      one["table"],
+      one["column"],
+    ]);
+    expect(found).toEqual([
+      ["table", "shelves", null],
+      ["column", "goods", "price"],
+      ["column", "goods", "api_token"],
+      ...(engine === "sqlite" ? [] : [["length", "goods", "name"]]),
+      ["file", null, null],
+    ]);
+  });
+
+  test("is shown what would change before it is changed", async () => {
+    const before = await goods();
+    const dry = await sync(true);
+    expect(dry).toMatch(/^\+.*"price"/m);
+    expect(await goods()).toEqual(before);
+  });
+
+  test("gets its new columns, with secrets hidden, and its new lengths", async () => {
+    await sync();
+    const { fieldName, fieldValidation, hiddenFields } = await goods();
+    expect(fieldName).toEqual(["id", "name", "price", "api_token"]);
+    expect(hiddenFields).toEqual(["api_token"]);
+    expect(fieldValidation).toEqual([
+      {
+        name: "name",
+        type: "string",
+        constraints: { required: true, maxLength: engine === "sqlite" ? 40 : 80 },
+      },
+      { name: "price", type: "decimal", constraints: { scale: 2 } },
+      { name: "api_token", type: "string", constraints: { maxLength: 20 } },
+    ]);
+    const { ok, drift } = await check();
+    expect(ok).toBe(true);
+    expect(drift.map((one: { kind: string }) => one.kind)).toEqual(["table", "file"]);
+  });
+
+  test("is at fault when a column that is named has gone", async () => {
+    await session.run("alter table goods drop column price");
+    const { ok, faults } = await check();
+    expect(ok).toBe(false);
+    expect(faults[0]).toMatchObject({ file: "shop/goods.json", path: "fieldName[2]" });
+    await expect(sync()).rejects.toThrow(/"price"/);
+  });
+
+  test.runIf(engine === "postgres")("gets new labels of a type", async () => {
+    await session.run("alter table goods add column price decimal(8,2)");
+    await session.run("create type mood as enum ('glad', 'sad')");
+    await session.run("alter table goods add column mood mood");
+    await sync();
+    await session.run("alter type mood add value 'calm'");
+    const { drift } = await check();
+    expect(drift).toContainEqual(expect.objectContaining({ kind: "labels", column: "mood" }));
+    await sync();
+    expect((await goods()).fieldValidation).toContainEqual({
+      name: "mood",
+      type: "string",
+      constraints: { enum: ["glad", "sad", "calm"] },
+    });
+  });
+});
+
+test("a database that is away is a fault of its file", async () => {
+  const away =
+    engine === "sqlite"
+      ? "sqlite:/nowhere/at-all.db"
+      : database.url.replace(/\/\w+$/, "/not_there");
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-drift-"));
+  await mkdir(join(folder, "shop"));
+  const settings = JSON.stringify({ database: { url: away } });
+  await writeFile(join(folder, "shop", "project.json"), settings);
+  const checked = await checkConfig({ files: await readConfigFiles(folder), env: {} });
+  const { isOk, out } = checkReport(checked, folder, true);
+  await rm(folder, { recursive: true });
+  expect(isOk).toBe(false);
+  expect(JSON.parse(out).faults).toEqual([
+    { file: "shop/project.json", path: "database.url", message: expect.stringContaining("; ") },
+  ]);
+});

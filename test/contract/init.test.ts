@@ -1,0 +1,283 @@
+/** `rowgate init`: what it writes for a database that nobody made for the service is served without an edit. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { readConfigFiles } from "../../app/start/config-files.ts";
+import { runInit } from "../../app/start/init.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService, type Service } from "../../app/start/wire.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+import { messyDatabase } from "./init-database.ts";
+
+const engine = inject("engine");
+const folders: string[] = [];
+let database: FreshDatabase;
+let service: Service;
+let configDir: string;
+let summary: string;
+
+beforeAll(async () => {
+  database = await freshDatabase(engine);
+  const session = await openSession(engine, database.url);
+  for (const text of messyDatabase(engine)) await session.run(text);
+  await session.close();
+  configDir = await freshFolder();
+  summary = await init();
+  const files = await readConfigFiles(configDir);
+  const env = { ...environment(), STORAGE_URL: `file:${await freshFolder()}` };
+  service = await openService({ files, env, log: createLog("silent") });
+  await service.ready;
+});
+afterAll(async () => {
+  await service?.close();
+  await database?.drop();
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-init-"));
+  folders.push(folder);
+  return folder;
+}
+
+async function init(...args: string[]): Promise<string> {
+  let text = "";
+  await runInit({
+    args: ["--database", database.url, "--project", "shop", ...args],
+    env: { CONFIG_DIR: configDir },
+    out: (more) => (text += more),
+  });
+  return text;
+}
+
+/** What the summary says must be in the environment. */
+function environment(): Record<string, string> {
+  const [, value] = /^SHOP_DATABASE_URL=(.*)$/m.exec(summary) ?? [];
+  return value === undefined ? {} : { SHOP_DATABASE_URL: value };
+}
+
+const endpointOf = async (name: string): Promise<any> =>
+  JSON.parse(await readFile(join(configDir, "shop", `${name}.json`), "utf8"));
+
+async function post(
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: any }> {
+  const response = await service.app.request(`/api/shop/${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const common = [
+  "MixedCase",
+  "cities",
+  "countries",
+  "employees",
+  "enrolments",
+  "log_lines",
+  "order",
+  "order_items",
+  "paid_orders",
+  "project_2",
+];
+const expected = {
+  sqlite: common,
+  mysql: [...common, "people"],
+  postgres: [...common, "filled", "moods", "people", "readings"],
+}[engine].toSorted();
+
+describe("the files", () => {
+  test("are one for each table and view, and project.json", async () => {
+    const files = await readConfigFiles(configDir);
+    expect([...files.keys()].toSorted()).toEqual(
+      [...expected, "project"].map((name) => `shop/${name}.json`).toSorted(),
+    );
+  });
+
+  test("hold no password", async () => {
+    const text = await readFile(join(configDir, "shop", "project.json"), "utf8");
+    const { password } = new URL(database.url.replace(/^sqlite:/, "file:///"));
+    expect(text).toContain(password === "" ? "database" : "${SHOP_DATABASE_URL}");
+    if (password !== "") expect(text).not.toContain(password);
+  });
+
+  test("give rules from types, lengths, nullability and checks", async () => {
+    const { fieldValidation } = await endpointOf("order_items");
+    expect(fieldValidation).toEqual([
+      { name: "order_id", type: "integer", constraints: { required: true } },
+      { name: "line_number", type: "integer", constraints: { required: true, min: 1 } },
+      { name: "title", type: "string", constraints: { required: true, maxLength: 60 } },
+      {
+        name: "price",
+        type: "decimal",
+        constraints: { required: true, min: 0, max: 99999, scale: 2 },
+      },
+    ]);
+    const order = await endpointOf("order");
+    expect(order.fieldValidation).toContainEqual({
+      name: "status",
+      type: "string",
+      constraints: { enum: ["open", "paid", "it's off"] },
+    });
+  });
+
+  test("hide what looks like a secret, and nothing else", async () => {
+    expect((await endpointOf("employees")).hiddenFields).toEqual(["password_hash"]);
+    expect((await endpointOf("MixedCase")).hiddenFields).toEqual(["ApiToken"]);
+    expect((await endpointOf("cities")).hiddenFields).toBeUndefined();
+  });
+
+  test("find lines, labels, references and joins", async () => {
+    const order = await endpointOf("order");
+    expect(order.masterDetail).toMatchObject({
+      detailTable: "order_items",
+      foreignKey: "order_id",
+      detailConfig: { fieldName: ["line_number", "title", "price"] },
+    });
+    expect(order.fieldNameLookup).toEqual({ id: "id", text: "number" });
+    const employees = await endpointOf("employees");
+    expect(employees.fieldNameLookup).toEqual({
+      id: "id",
+      text: "first_name || ' ' || last_name",
+    });
+    const cities = await endpointOf("cities");
+    expect(cities.importConfig.lookupFields).toEqual({
+      Country: {
+        targetTable: "countries",
+        targetField: "country_code",
+        lookupField: "name",
+        idField: "code",
+      },
+    });
+    expect(cities.aggregateConfig.joins.country).toMatchObject({
+      tableName: "countries",
+      sourceField: "country_code",
+      targetField: "code",
+    });
+  });
+
+  test.runIf(engine !== "sqlite")("take labels and headings from the database", async () => {
+    const people = await endpointOf("people");
+    expect(people.fieldLabels).toEqual({ name: "Family name" });
+    expect(people.fieldValidation).toContainEqual({
+      name: "mood",
+      type: "string",
+      constraints: { required: true, enum: ["glad", "sad"] },
+    });
+  });
+
+  test.runIf(engine === "postgres")("leave out what the database fills", async () => {
+    const names = (await endpointOf("filled")).fieldValidation;
+    expect(names).toContainEqual({ name: "code", type: "string", constraints: { maxLength: 20 } });
+  });
+});
+
+describe("the summary", () => {
+  test("names each guess with the line to change", async () => {
+    const [, file, line] =
+      /^ {2}(shop\/order\.json):(\d+) {2}order_items holds the lines of order$/m.exec(summary)!;
+    const text = await readFile(join(configDir, file!), "utf8");
+    expect(text.split("\n")[Number(line) - 1]).toContain('"masterDetail"');
+  });
+});
+
+describe("the service", () => {
+  test.for(expected)("answers for %s", async (name) => {
+    const { action } = await endpointOf(name);
+    const read = await post(`${name}/read`, { page: 1, per_page: 2 });
+    expect(read.status).toBe(200);
+    const grid = await post(`${name}/datatables`, { draw: 1, start: 0, length: 2 });
+    expect(grid.status).toBe(200);
+    if (action.lookup) {
+      const lookup = await post(`${name}/lookup`, { limit: 2 }, { "X-Request-Mode": "static" });
+      expect(lookup.status).toBe(200);
+    }
+    const column = (await endpointOf(name)).fieldName[0];
+    const value = read.body.data[0]?.[column] ?? null;
+    const first = await post(`${name}/first`, { where: { key: column, operator: "=", value } });
+    expect(first.status).toBe(200);
+    expect(first.body.data).toEqual(read.body.data[0] ?? null);
+  });
+
+  test("stores a document that init found", async () => {
+    const { status, body } = await post("order/create-composite", {
+      order: {
+        number: "o-2",
+        placed: "2026-02-02",
+        order_items: [{ line_number: 1, title: "screws", price: 3 }],
+      },
+    });
+    expect(status, JSON.stringify(body)).toBe(201);
+  });
+
+  test("refuses what the rules refuse", async () => {
+    const { status, body } = await post("order/create", {
+      number: "o-3",
+      placed: "2026-02-02",
+      status: "lost",
+    });
+    expect(status).toBe(400);
+    expect(Object.keys(body.errors)).toEqual(["status"]);
+  });
+});
+
+describe("a second run", () => {
+  test("keeps what was edited, and says so", async () => {
+    const path = join(configDir, "shop", "cities.json");
+    const before = await readFile(path, "utf8");
+    await writeFile(path, before.replace('"delete": true', '"delete": false'));
+    const text = await init();
+    expect(text).toContain("0 files written");
+    expect(text).toContain("shop/cities.json");
+    expect(await readFile(path, "utf8")).toContain('"delete": false');
+    const dry = await init("--dry-run");
+    expect(dry).toContain('-    "delete": false');
+    expect(dry).toContain('+    "delete": true');
+    expect(await readFile(path, "utf8")).toContain('"delete": false');
+    await init("--force");
+    expect(await readFile(path, "utf8")).toBe(before);
+  });
+
+  test("takes only the tables that are named", async () => {
+    const dry = await init("--tables", "c*,order", "--dry-run", "--project", "some");
+    const names = [...dry.matchAll(/^\+\+\+ some\/(\w+)\.json/gm)].map(([, name]) => name);
+    expect(names.toSorted()).toEqual(["cities", "countries", "order", "project"]);
+  });
+
+  test.runIf(engine === "postgres")("takes another schema when it is named", async () => {
+    const dry = await init("--schema", "archive", "--dry-run", "--project", "other");
+    expect([...dry.matchAll(/^\+\+\+ other\/(\w+)\.json/gm)].map(([, name]) => name)).toEqual([
+      "project",
+      "parcels",
+    ]);
+    expect(dry).toContain('"tableName": "archive.parcels"');
+  });
+});
+
+describe("a run that cannot be", () => {
+  test.for([
+    ["an unknown option", ["--tabels", "x"], /Unknown option '--tabels'/],
+    ["no table of that name", ["--tables", "nothing"], /no table or view matches nothing/],
+    ["a project that no URL can hold", ["--project", "a b"], /--project must consist of/],
+  ] as const)("says so: %s", async ([, args, message]) => {
+    await expect(init(...args)).rejects.toThrow(message);
+  });
+
+  test("names the way out when the database is not there", async () => {
+    const run = runInit({
+      args: [
+        "--database",
+        engine === "sqlite" ? "sqlite:/nowhere/at-all.db" : `${database.url}_not`,
+      ],
+      env: { CONFIG_DIR: configDir },
+      out: () => undefined,
+    });
+    await expect(run).rejects.toThrow(/; .+/);
+  });
+});
