@@ -78,12 +78,12 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
     import("./wire.ts"),
     "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
   ]);
-  const takeReloads = listenForReloads(folder, { isWatched: flags.has("watch") });
+  const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   stopOnSignal(stop);
-  await takeReloads(service.reload);
+  takeReloads(service.reload);
   await service.ready;
   storeCompiled();
 }
@@ -92,7 +92,7 @@ async function runJobs({ folder, flags }: Given): Promise<void> {
   // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
-  const takeReloads = listenForReloads(folder, { isWatched: flags.has("watch") });
+  const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const onStuck = () =>
     void exitWith(
       new Error(
@@ -102,7 +102,7 @@ async function runJobs({ folder, flags }: Given): Promise<void> {
   const { stop, reload } = await startWorker({ ...(await folder.read()), onStuck });
   process.stdout.write("Rowgate takes jobs\n");
   stopOnSignal(stop);
-  await takeReloads(reload);
+  takeReloads(reload);
   storeCompiled();
 }
 

@@ -4,19 +4,20 @@ import type { ConfigFolder, FolderSource } from "./config-folder.ts";
 /** Serves the configuration that `read` gives; rejects, after logging why, when the old one stays. */
 export type Reload = (read: () => Promise<FolderSource>) => Promise<void>;
 
-/** Listens from now on. The result takes over once there is something to reload; a signal that came before counts then. */
-export function listenForReloads(
+/**
+ * Listens from now on, so that nothing is missed while the first configuration is loaded. The result takes over once there is something
+ * to reload.
+ */
+export async function listenForReloads(
   folder: ConfigFolder,
   { isWatched }: { isWatched: boolean },
-): (reload: Reload) => Promise<void> {
+): Promise<(reload: Reload) => void> {
   let isAsked = false;
   let load = (): void => void (isAsked = true);
   process.on("SIGHUP", () => load());
-
-  return async (reload) => {
-    load = () => void reload(folder.read).catch(() => undefined);
-    if (isAsked) load();
-    if (!isWatched) return;
+  if (isWatched) {
+    // Rejects where the folder is not there.
+    await folder.isSame();
     const { watchFolder } = await import("./watch-folder.ts");
     watchFolder(folder.path, () => {
       void folder.isSame().then(
@@ -24,5 +25,9 @@ export function listenForReloads(
         () => load(),
       );
     });
+  }
+  return (reload) => {
+    load = () => void reload(folder.read).catch(() => undefined);
+    if (isAsked) load();
   };
 }
