@@ -61,40 +61,66 @@ export async function loadConfiguration(
   options: LoadOptions,
   parts: ProcessParts,
 ): Promise<LoadedConfiguration> {
-  const { projects: configs, faults } = options.read;
   const opened = await openAll(options, parts);
-  const close = async () => {
-    await Promise.all(opened.map(({ database }) => database.release()));
-  };
   try {
     const looks = await compileAll(opened, options, parts);
-    const judged = opened.map((one, at) => judge(one, looks[at]!, options.before));
-    const found = [...faults, ...judged.flatMap(({ fatal }) => fatal)];
-    const unusable = judged.flatMap(({ sentences }) => sentences);
-    if (found.length + unusable.length > 0) throw new ConfigError(found, unusable);
+    throwFaults(opened, looks, options);
+    const { projects: configs } = options.read;
     const jobs = { configs, ...options.source };
     await parts.jobs.prepare(jobs);
     await parts.hooks.prepare(configs);
-    for (const [at, { config }] of opened.entries())
-      logLeftOut(config, [...faultsIn(config), ...looks[at]!.faults], parts.log);
-    return {
-      app: appFor(opened, options, parts),
-      configs,
-      opened,
-      projects: opened.map(({ project }) => project),
-      use() {
-        for (const { database, project } of opened) database.listen(project.schema.doubt);
-        parts.jobs.use(jobs);
-        parts.hooks.use(opened);
-      },
-      ready: reachAll(opened, looks, options, parts),
-      stop: () => opened.forEach((one) => one.stop.abort()),
-      close,
-    };
+    logAllLeftOut(opened, looks, parts);
+    const app = appFor(opened, options, parts);
+    const ready = reachAll(opened, looks, options, parts);
+    return { app, configs, ready, ...lifeOf(opened, jobs, parts) };
   } catch (error) {
-    await close();
+    await closeAll(opened);
     throw error;
   }
+}
+
+/** Apart from the rest of loading, so that a configuration does not keep the one before it in memory. */
+function lifeOf(
+  opened: readonly OpenProject[],
+  jobs: JobsConfiguration,
+  parts: ProcessParts,
+): Pick<LoadedConfiguration, "opened" | "projects" | "use" | "stop" | "close"> {
+  return {
+    opened,
+    projects: opened.map(({ project }) => project),
+    use() {
+      for (const { database, project } of opened) database.listen(project.schema.doubt);
+      parts.jobs.use(jobs);
+      parts.hooks.use(opened);
+    },
+    stop: () => opened.forEach((one) => one.stop.abort()),
+    close: () => closeAll(opened),
+  };
+}
+
+async function closeAll(opened: readonly OpenProject[]): Promise<void> {
+  await Promise.all(opened.map(({ database }) => database.release()));
+}
+
+function logAllLeftOut(
+  opened: readonly OpenProject[],
+  looks: readonly CompileResult[],
+  { log }: ProcessParts,
+): void {
+  for (const [at, { config }] of opened.entries())
+    logLeftOut(config, [...config.leftOut.values(), looks[at]!.faults].flat(), log);
+}
+
+/** Throws a ConfigError for what prevents the configuration from being served. */
+function throwFaults(
+  opened: readonly OpenProject[],
+  looks: readonly CompileResult[],
+  { read: { faults }, before }: LoadOptions,
+): void {
+  const judged = opened.map((one, at) => judge(one, looks[at]!, before));
+  const found = [...faults, ...judged.flatMap(({ fatal }) => fatal)];
+  const unusable = judged.flatMap(({ sentences }) => sentences);
+  if (found.length + unusable.length > 0) throw new ConfigError(found, unusable);
 }
 
 /** All projects, or none. */
@@ -110,7 +136,7 @@ async function openAll(
   const failed = results.find((result) => result.status === "rejected");
   const opened = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   if (!failed) return opened;
-  await Promise.all(opened.map(({ database }) => database.release()));
+  await closeAll(opened);
   throw failed.reason;
 }
 
@@ -123,9 +149,6 @@ function compileAll(
     for (const risk of risksOf(config, settings)) toLog(config, log).risk(risk);
   return Promise.all(opened.map((one) => compileOnce(one, toLog(one.config, log))));
 }
-
-/** Faults of files whose endpoints are left out. */
-const faultsIn = ({ leftOut }: ProjectConfig) => [...leftOut.values()].flat();
 
 /** What of a project prevents the configuration from being served. */
 function judge(
