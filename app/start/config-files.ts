@@ -24,8 +24,20 @@ export async function readConfigFiles(folder: string): Promise<ConfigFiles> {
   const paths = names
     .map((name) => name.replaceAll("\\", "/"))
     .filter((name) => configPath.test(name));
-  const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), "utf8")));
+  const texts = await Promise.all(paths.map((path) => readOne(join(folder, path))));
   return new Map(paths.map((path, at) => [path, texts[at]!]));
+}
+
+async function readOne(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as { code?: string };
+    throw new Error(
+      `${path} cannot be read (${code}); give the user of this process the right to read it`,
+      { cause },
+    );
+  }
 }
 
 /** The text of a file, by its path in the file system. */

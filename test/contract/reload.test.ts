@@ -1,4 +1,6 @@
 /** A configuration that is loaded again while the service runs: what changes, what stays, and what happens to a faulty one. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
@@ -351,4 +353,24 @@ test("of reloads that are asked for while one runs, the last one wins, after the
   expect(await Promise.all(names.map((name) => statusOf(`${name}/things/read`)))).toEqual([
     404, 404, 200,
   ]);
+});
+
+test("a configuration that was replaced is not kept in memory", async () => {
+  setFlagsFromString("--expose_gc");
+  const collect = runInNewContext("gc") as () => void;
+  const replaced = await (async () => {
+    const source = on.source({ shop, more: shop });
+    await on.service.reload(async () => source);
+    await statusOf("more/things/read");
+    return new WeakRef(source.files);
+  })();
+  await on.reload({ shop });
+  await on.reload({ shop });
+  await expect
+    .poll(() => {
+      collect();
+      // Not the value itself, which the assertion would keep.
+      return replaced.deref() === undefined;
+    })
+    .toBe(true);
 });

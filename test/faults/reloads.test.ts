@@ -17,7 +17,9 @@ const clients = 16;
 const reloads = 200;
 const poolMax = 6;
 /** Pause of a client between two requests. */
-const thinkMs = 25;
+const thinkMs = 40;
+/** For the reloads. */
+const timeMaxMs = 50_000;
 
 let database: FreshDatabase;
 let session: PlainSession;
@@ -115,6 +117,7 @@ test(
     await save(0);
     const { child, url, said } = await serve();
     let isOver = false;
+    let isInTime = true;
     let asked = 0;
     const failures: string[] = [];
     const client = async (number: number) => {
@@ -139,13 +142,14 @@ test(
     const memory: number[] = [];
     let connectionsMax = 0;
     try {
-      const untilMs = performance.now() + 100_000;
-      for (let turn = 1; turn <= reloads && performance.now() < untilMs; turn++) {
+      const untilMs = performance.now() + timeMaxMs;
+      for (let turn = 1; turn <= reloads && isInTime; turn++) {
         await save(turn);
         child.kill("SIGHUP");
         while ((await loadsOf(url)) < turn + 1) await pause(5);
         connectionsMax = Math.max(connectionsMax, await connections());
-        if (turn % 20 === 0) memory.push(await memoryMb(child.pid!));
+        isInTime = turn === reloads || performance.now() < untilMs;
+        if (turn % 10 === 0) memory.push(await memoryMb(child.pid!));
       }
     } finally {
       isOver = true;
@@ -157,17 +161,18 @@ test(
     child.kill("SIGTERM");
     await new Promise((resolve) => child.once("exit", resolve));
     expect(failures.slice(0, 3)).toEqual([]);
-    expect(loads).toBe(reloads + 1);
+    // A busy machine may not get through all of them in its time.
+    expect(loads).toBeGreaterThan(isInTime ? reloads : reloads / 5);
     expect(asked).toBeGreaterThan(1_000);
     // An old pool and its successor, for a moment.
     expect(connectionsMax).toBeLessThanOrEqual(2 * poolMax);
     expect(left).toBeLessThanOrEqual(poolMax);
     // The first half warms up: code is compiled and pools of memory grow.
     const [before = 0, after = 0] = [
-      Math.max(...memory.slice(3, 6)),
+      Math.max(...memory.slice(0, memory.length / 2)),
       Math.min(...memory.slice(-3)),
     ];
-    expect(after, `memory in MB: ${memory.map(Math.round).join(", ")}`).toBeLessThan(before + 25);
+    expect(after, `memory in MB: ${memory.map(Math.round).join(", ")}`).toBeLessThan(before + 20);
     expect(said()).not.toMatch(/"level":(?:50|60)/);
   },
 );
