@@ -9,7 +9,7 @@ import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const elsewhere = [
-  "test/{browser,contract,db,faults,jobs,office,parity,pooler,runtime,stores,tls}/**",
+  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,runtime,stores,tls}/**",
 ];
 
 /** One file after the other: they watch the time, or share what they work on. */
@@ -147,6 +147,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
+      { extends: true, test: { name: "package", include: ["test/package/*.test.ts"], ...timed } },
       {
         extends: true,
         test: {

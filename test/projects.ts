@@ -42,6 +42,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "workerd-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   tls: { command: "test:deep", servers: ["postgres", "mysql"] },
   pooler: { command: "test:deep", servers: ["postgres"], programs: ["pgbouncer"] },
+  package: { command: "test:deep", servers: [] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
 

@@ -1,6 +1,12 @@
+#!/usr/bin/env node
 /** The command line, run through `npm run rowgate -- <command>`. Nothing but this is loaded before the sources are kept compiled. */
 import { keepCompiled } from "./compile-cache.ts";
 
+const [major = 0] = process.versions.node.split(".").map(Number);
+if (major < 24) {
+  process.stderr.write(`Rowgate needs Node.js 24 or newer; this is ${process.versions.node}\n`);
+  process.exit(1);
+}
 keepCompiled();
 const { runCommand } = await import("./commands.ts");
 await runCommand(process.argv[2], process.argv.slice(3));

@@ -5,6 +5,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { jsonSchemas } from "../../core/config/json-schemas.ts";
 import { draftProject, type ProjectDraft } from "../../core/init/draft-project.ts";
 import { plainName } from "../../core/init/file-names.ts";
 import { AppError } from "../../core/values/errors.ts";
@@ -42,6 +43,7 @@ export async function runInit({ args, env, out, progress }: InitRun): Promise<vo
     out(differences(draft.files, existing));
     return;
   }
+  for (const [name, text] of jsonSchemas()) await writeUnlessThere(join(configDir, name), text);
   const written: string[] = [];
   const kept: string[] = [];
   for (const [path, text] of draft.files) {
@@ -54,6 +56,14 @@ export async function runInit({ args, env, out, progress }: InitRun): Promise<vo
     written.push(path);
   }
   out(summaryOf(draft, { configDir, written, kept, address }));
+}
+
+/** For editors. */
+async function writeUnlessThere(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  });
 }
 
 interface InitArguments {
@@ -210,7 +220,7 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
           `${address.variable}=${address.url}`,
         ]),
     "",
-    "Next: check and serve, with the same CONFIG_DIR and environment",
+    "Next: rowgate serve, with the same CONFIG_DIR and environment",
     "",
   ].join("\n");
 }

@@ -20,7 +20,7 @@ export function startThread(
 ): Worker {
   // Deno ends such a thread and emits no event (denoland/deno#26156), so that its work would go on for ever. Bun has no bounds.
   const isBounded = hasTimeout || !("Deno" in globalThis);
-  return new Worker(program, {
+  return new Worker(built(program), {
     workerData: data,
     ...(isBounded && {
       resourceLimits: {
@@ -30,3 +30,7 @@ export function startThread(
     }),
   });
 }
+
+/** In the npm package, sources are JavaScript. */
+const built = (program: URL): URL =>
+  import.meta.url.endsWith(".js") ? new URL(program.href.replace(/\.ts$/, ".js")) : program;
