@@ -17,6 +17,8 @@ interface Versions {
   readonly first: string;
   /** By content: how often it could not be loaded. Runtimes keep failures, too. */
   readonly failures: Map<string, number>;
+  /** The version that was imported last. */
+  current: string;
 }
 
 /** `folder`: the configuration folder. */
@@ -30,13 +32,15 @@ export function createComponents(folder: string): OpenComponents {
       const [project = ""] = path.split("/", 1);
       const content = contents.get(project) ?? contentOf(files, project);
       contents.set(project, content);
-      const known = projects.get(project) ?? { first: content, failures: new Map() };
+      const known = projects.get(project) ?? newVersions(content);
       projects.set(project, known);
       const failures = known.failures.get(content) ?? 0;
       const url = pathToFileURL(resolve(folder, path));
       if (content !== known.first || failures > 0) {
         url.searchParams.set("version", `${content}.${failures}`);
         isHooked ||= versionImports(folder);
+        if (known.current !== url.search) forgetModules(resolve(folder, project));
+        known.current = url.search;
       }
       try {
         return (await import(url.href)) as Readonly<Record<string, unknown>>;
@@ -46,6 +50,15 @@ export function createComponents(folder: string): OpenComponents {
       }
     };
   };
+}
+
+const newVersions = (first: string): Versions => ({ first, failures: new Map(), current: "" });
+
+/** On Bun, the address of a module has no version, but a module that is taken out of the cache is loaded again. */
+function forgetModules(folder: string): void {
+  if (!("Bun" in globalThis)) return;
+  const { cache } = module.createRequire(import.meta.url);
+  for (const path of Object.keys(cache)) if (path.startsWith(folder)) delete cache[path];
 }
 
 /** Changes with every component of the project, because each may import the others. */
