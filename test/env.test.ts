@@ -12,6 +12,7 @@ describe("the environment", () => {
       allowedHosts: [],
       trustProxy: 0,
       metricsToken: null,
+      metricsPort: null,
       redisUrl: null,
       jobsDatabaseUrl: null,
       storage: { kind: "folder", path: "./data/files" },
@@ -24,6 +25,8 @@ describe("the environment", () => {
   test.each([
     ["PORT", "8080", { port: 8080 }],
     ["PORT", "0", { port: 0 }],
+    ["METRICS_PORT", "9464", { metricsPort: 9464 }],
+    ["METRICS_PORT", "", { metricsPort: null }],
     ["HOST", "0.0.0.0", { host: "0.0.0.0" }],
     ["HOST", "", { host: "127.0.0.1" }],
     ["CONFIG_DIR", "/srv/configs", { configDir: "/srv/configs" }],
@@ -53,6 +56,7 @@ describe("the environment", () => {
   test.each([
     ["PORT", "http"],
     ["PORT", "70000"],
+    ["METRICS_PORT", "70000"],
     ["PORT", "-1"],
     ["PORT", "80.5"],
     ["LOG_LEVEL", "loud"],

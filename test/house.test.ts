@@ -64,6 +64,10 @@ const folders: Record<string, Folder> = {
     project: ["core", "app/http"],
     packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
   },
+  "app/metrics": {
+    project: ["core", "app/observe", "app/metrics"],
+    packages: ["prom-client", "node:"],
+  },
   "app/stores": { project: ["core", "app/stores"], packages: ["ioredis", "unstorage", "node:"] },
   "app/callers": { project: ["core", "app/callers"], packages: ["jose"] },
   "app/observe": { project: ["core", "app/observe"], packages: ["node:"] },

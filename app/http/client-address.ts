@@ -21,10 +21,14 @@ export const ownCall: ClientEnv = { address: null, isOwn: true };
 export const isOwnCall = ({ env }: Context): boolean =>
   (env as ClientEnv | undefined)?.isOwn === true;
 
-/** The other end of the connection: that of a proxy where there is one. In the form of `addressOf`. */
-export function connectedAddressOf({ env }: Context): string | null {
-  const address = (env as ClientEnv | undefined)?.address;
-  return typeof address === "string" ? clientNetwork(address) : null;
+/** The other end of the connection, as the runtime tells it: that of a proxy where there is one. Null: unknown. */
+export const socketAddressOf = ({ env }: Context): string | null =>
+  (env as ClientEnv | undefined)?.address ?? null;
+
+/** The same in the form of `addressOf`. */
+export function connectedAddressOf(c: Context): string | null {
+  const address = socketAddressOf(c);
+  return address === null ? null : clientNetwork(address);
 }
 
 /**

@@ -17,7 +17,14 @@ export interface ExchangeDeps {
   readonly checkHost: CheckHost | null;
   /** Sees each request and its answer; absent: nobody does. */
   readonly observe?: ObserveRequest | undefined;
+  /** Is told how each request ended; absent: nobody is. */
+  readonly onAnswered?: OnAnswered | undefined;
 }
+
+export type OnAnswered = (
+  place: RouteNames,
+  answer: { readonly status: number; readonly durationMs: number },
+) => void;
 
 export interface Exchange {
   /** Sent as X-Request-Id. */
@@ -36,7 +43,8 @@ export const nowhere: RouteNames = { project: null, endpoint: null, action: null
 export type Handle = (c: Context, exchange: Exchange) => Response | Promise<Response>;
 
 /** Creates a handler for Hono. It also answers errors that `handle` throws, and logs how the request ended. */
-export function inExchange({ now, newId, log, checkHost, observe }: ExchangeDeps, handle: Handle) {
+export function inExchange(deps: ExchangeDeps, handle: Handle) {
+  const { now, newId, log, checkHost, observe, onAnswered } = deps;
   async function answer(c: Context, exchange: Exchange): Promise<Response> {
     try {
       checkHost?.(c.req.raw);
@@ -52,9 +60,12 @@ export function inExchange({ now, newId, log, checkHost, observe }: ExchangeDeps
     const response = observe
       ? await observe({ request: c.req.raw, exchange }, () => answer(c, exchange))
       : await answer(c, exchange);
-    const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
+    const { status } = response;
+    const exactMs = performance.now() - startedMs;
+    onAnswered?.(exchange.place, { status, durationMs: exactMs });
+    const durationMs = Math.round(exactMs * 10) / 10;
     const { method, path } = c.req;
-    exchange.log.info({ method, path, status: response.status, durationMs }, "request");
+    exchange.log.info({ method, path, status, durationMs }, "request");
     return response;
   };
 }

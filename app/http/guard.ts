@@ -17,12 +17,16 @@ export const isLoopback = (host: string): boolean =>
 
 const ownNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
+/** `hostname`: as `URL` has it. True: no other machine and no page can mean this machine by it. */
+export const isOwnName = (hostname: string): boolean =>
+  ownNames.includes(hostname) || hostname.endsWith(".localhost");
+
 /** Accepts requests to a loopback name, to a name below `localhost`, or to a name in `allowed`, on any port. */
 export function createHostCheck(allowed: readonly string[]): CheckHost {
-  const names = new Set([...ownNames, ...allowed.map((name) => name.toLowerCase())]);
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
   return ({ url }) => {
     const { hostname } = new URL(url);
-    if (names.has(hostname) || hostname.endsWith(".localhost")) return;
+    if (isOwnName(hostname) || names.has(hostname)) return;
     throw new AppError(
       "misdirected",
       `The host name ${JSON.stringify(hostname)} is not allowed; add it to ALLOWED_HOSTS`,

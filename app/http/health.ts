@@ -3,15 +3,12 @@
  * reported as well, but its absence does not make an instance unready, because the service works without it. Only
  * operators see more than the overall state: each project, its endpoints that are left out, and the configuration.
  */
-import type { Context } from "hono";
-import { timingSafeEqual } from "hono/utils/buffer";
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import { connectedAddressOf } from "./client-address.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
-import { isLoopback } from "./guard.ts";
+import { isOperatorRequest, type OperatorSettings } from "./operators.ts";
 
 /** Which configuration is served. */
 export interface ConfigState {
@@ -23,17 +20,13 @@ export interface ConfigState {
   readonly lastError: string | null;
 }
 
-export interface HealthDeps {
+export interface HealthDeps extends OperatorSettings {
   readonly projects: Projects;
   readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Null where a configuration cannot be loaded again. */
   readonly configState: (() => ConfigState) | null;
-  /** The token that lets a caller see the details. Null: there is no such token. */
-  readonly metricsToken: string | null;
-  /** Proxies before the service: where there are any, the connection of a caller is theirs. */
-  readonly trustProxy: number;
 }
 
 /** A probe should report an unresponsive database sooner than a client's request fails. */
@@ -58,7 +51,7 @@ export function isReady(deps: HealthDeps): Handle {
     );
     const success = checks.every(([, check]) => check.database === "ok");
     const status = success ? "ready" : "unavailable";
-    const shown = (await isOperator(c, deps))
+    const shown = (await isOperatorRequest(c, deps))
       ? { ...configMember(deps), projects: Object.fromEntries(checks) }
       : {};
     const body = { success, status, ...shown, timestamp: now() };
@@ -79,16 +72,4 @@ function answers(ping: Promise<void>): Promise<boolean> {
     () => false,
   );
   return withTimeout(answered, { timeoutMs: pingTimeoutMs, onTimeout: () => false });
-}
-
-/** Headers that show that a request came through a proxy. */
-const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
-
-/** Whether the caller may know the names of projects: the machine itself, or who holds the token. */
-async function isOperator(c: Context, { metricsToken, trustProxy }: HealthDeps): Promise<boolean> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
-  if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
-  const address = connectedAddressOf(c);
-  if (address === null || trustProxy > 0 || !isLoopback(address)) return false;
-  return forwarding.every((name) => c.req.header(name) === undefined);
 }

@@ -9,9 +9,10 @@ import type { NewId } from "../../core/values/clock.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
+import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { callAction, callNothing, type RouteDeps } from "./routes.ts";
 
-export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps {}
+export interface Deps extends RouteDeps, ExchangeDeps, HealthDeps, MetricsDeps {}
 
 export function createApp(deps: Deps): Hono {
   const app = new Hono({ getPath });
@@ -22,6 +23,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   app.get("/health/live", inExchange(deps, isLive(deps)));
   app.get("/health/ready", inExchange(deps, isReady(deps)));
+  app.get("/metrics", inExchange(deps, showMetrics(deps)));
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

@@ -1,6 +1,6 @@
 /**
- * `/jobs-board`: a page that shows operators the jobs, protected by JOBS_BOARD_TOKEN. It is read-only, so only GET is
- * allowed, whatever the board itself supports. The board (`start/open-board.ts`) is loaded when it is first used.
+ * `/jobs-board`: a page that shows operators jobs and hook calls, protected by JOBS_BOARD_TOKEN. It changes nothing but
+ * that failed hook calls are sent again, whatever the board itself supports. The board (`start/open-board.ts`) is loaded when it is first used.
  */
 import { zValidator } from "@hono/zod-validator";
 import type { Hono } from "hono";
@@ -12,6 +12,7 @@ import { limits } from "../../core/values/limits.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json, secureHeaders } from "./envelope.ts";
+import { checkOrigin } from "./guard.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
 
 /** Answers 500 and above, or rejects, when the job server is unreachable. */
@@ -68,10 +69,7 @@ function unauthorized(now: Clock): Handle {
 function showBoard({ open }: JobsBoard): Handle {
   let opening: Promise<ShowBoard> | null = null;
   return async (c, exchange) => {
-    if (c.req.method !== "GET" && c.req.method !== "HEAD")
-      throw new AppError("methodNotAllowed", "The jobs board is read-only", {
-        allow: ["GET"],
-      });
+    checkMethod(c.req.raw);
     const show = await (opening ??= open(basePath));
     const response = await inTime(show(c.req.raw));
     const headers = new Headers(response.headers);
@@ -79,6 +77,22 @@ function showBoard({ open }: JobsBoard): Handle {
     headers.set("X-Request-Id", exchange.requestId);
     return new Response(response.body, { status: response.status, headers });
   };
+}
+
+/** A failed hook call, or all of them, can be sent again. The board itself refuses this for jobs. */
+const retryPath = /^\/jobs-board\/api\/queues\/[^/]+\/(?:retry\/failed|[^/]+\/retry)$/;
+
+/** Throws for everything but looking, and sending hook calls again; that also for pages of other origins. */
+function checkMethod(request: Request): void {
+  const { method, url } = request;
+  if (method === "GET" || method === "HEAD") return;
+  const isRetry = retryPath.test(new URL(url).pathname);
+  if (method === "PUT" && isRetry) return checkOrigin(request, []);
+  throw new AppError(
+    "methodNotAllowed",
+    "The jobs board shows jobs and hook calls, and can only send failed hook calls again",
+    { allow: isRetry ? ["GET", "PUT"] : ["GET"] },
+  );
 }
 
 async function isOperator(authorization: string, token: string): Promise<boolean> {

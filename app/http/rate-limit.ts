@@ -33,6 +33,8 @@ export interface RateLimiterOptions {
   readonly counters: Counters;
   /** A cryptographic hash as hexadecimal text: names of counters hold no name of a caller. */
   readonly digest: (text: string) => string;
+  /** Is told of each refusal, by the name of the limit: `default`, or an action of the settings. */
+  readonly onRefused?: ((limit: string) => void) | undefined;
 }
 
 const windowSecondsDefault = 60;
@@ -48,7 +50,7 @@ interface Policy {
 const secondsLeft = ({ endsInMs }: WindowCount): number => Math.max(1, Math.ceil(endsInMs / 1_000));
 
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { project, settings, counters, digest } = options;
+  const { project, settings, counters, digest, onRefused } = options;
   const { windowSeconds = windowSecondsDefault, max, actions } = settings;
   const ownMaxima = new Map(Object.entries(actions));
   const general: readonly Policy[] = max === undefined ? [] : [{ name: "default", max }];
@@ -81,6 +83,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         counts[at]!.count > policy.max ? [{ policy, seconds: secondsLeft(counts[at]!) }] : [],
       );
       const last = exceeded.toSorted((a, b) => b.seconds - a.seconds)[0];
+      if (last) onRefused?.(last.policy.name);
       return { headers, refusal: last ? tooMany(last, settings) : null };
     },
   };

@@ -12,7 +12,7 @@ import { observedOutbound } from "./observed-outbound.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Observation {
-  /** Undefined: nobody watches. */
+  /** Undefined: nobody watches requests, or needs to know which of them a statement belongs to. */
   readonly request: ObserveRequest | undefined;
   /** Undefined: nobody watches the databases of this project. */
   db(project: string): DbObserver | undefined;
@@ -39,7 +39,7 @@ export function createObservation(watchers: readonly Watcher[]): Observation {
   const watchersOf = (project: string): readonly Watcher[] =>
     watchers.filter(({ projects }) => projects === undefined || projects.has(project));
   return {
-    request: observeRequest(watchers),
+    request: watchers.every(({ isTaskless }) => isTaskless) ? undefined : observeRequest(watchers),
     db: (project) => dbObserver(watchersOf(project), project),
     cache: (project) => cacheObserver(watchersOf(project), project),
     outbound: (outbound) => observedOutbound(outbound, watchers),

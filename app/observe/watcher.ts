@@ -46,6 +46,8 @@ export interface HookWatch {
 export interface Watcher {
   /** The projects whose databases and caches it watches; absent: all of them. */
   readonly projects?: ReadonlySet<string>;
+  /** It needs to know of no task. Where nobody does, requests are not followed, which costs them a few microseconds. */
+  readonly isTaskless?: true;
   requestBegan?(task: RequestTask): void;
   /** Gives headers that are added to the answer. */
   requestEnded?(task: RequestTask, end: RequestEnd): Readonly<Record<string, string>> | undefined;

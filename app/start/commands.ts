@@ -1,5 +1,5 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `key`. Each command loads only what it needs: a worker
+ * The commands of the command line: `serve`, `worker`, `check`, `key`, `hooks`. Each command loads only what it needs: a worker
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -18,8 +18,9 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
+  hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
 
---env-file reads variables from a file, for serve, worker and check. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check and hooks. The environment overrides the file.
 serve and worker load the configuration again on SIGHUP; with --watch also whenever one of its files has changed.
 `;
 
@@ -30,6 +31,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   sync: withConfig(sync, ["dry-run"]),
   init,
   key: makeKey,
+  hooks: async (args) => {
+    const { runHooks } = await import("./hooks-command.ts");
+    process.stdout.write(await runHooks(args, process.env));
+  },
 };
 
 /** Runs a command. A failure ends the process with exit code 1. */

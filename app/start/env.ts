@@ -20,13 +20,14 @@ const byteSize = z
   })
   .refine((bytes) => bytes >= 1, "must be at least 1 byte");
 
+const portNumber = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number")
+  .transform(Number)
+  .refine((port) => port <= 65_535, "must be a port number up to 65535");
+
 const variables = z.object({
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port number")
-    .transform(Number)
-    .refine((port) => port <= 65_535, "must be a port number up to 65535")
-    .default(3000),
+  PORT: portNumber.default(3000),
   HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -57,6 +58,7 @@ const variables = z.object({
       "must consist of ASCII letters, digits and punctuation, without spaces",
     )
     .optional(),
+  METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\/[^/]/, "must be an address such as redis://localhost:6379")
@@ -108,6 +110,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** Shows what is for operators alone. Null: nobody has it. */
   readonly metricsToken: string | null;
+  /** Where a worker serves its metrics. Null: nowhere. */
+  readonly metricsPort: number | null;
   /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
   /** Null: jobs are kept in Redis or, without Redis, by the service itself. Never set together with `redisUrl`. */
@@ -165,6 +169,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     trustProxy: parsed.data.TRUST_PROXY,
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
+    metricsPort: parsed.data.METRICS_PORT ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
     storage: storageOf(parsed.data),

@@ -54,19 +54,29 @@ export function listening(service: Served, { port, drain, cut }: Socket): Listen
   };
 }
 
+/** Where a server was to listen. */
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variable that has the port; default: PORT. */
+  readonly variable?: string;
+}
+
 /** Explains to the operator why an address is not available; other errors are returned unchanged. */
 export function listenError(
   error: unknown,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, variable = "PORT" }: ListenAddress,
 ): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   switch (code) {
     case "EADDRINUSE":
       return new Error(
-        `Port ${port} of ${host} is taken by another program; end it, or set PORT to another port`,
+        `Port ${port} of ${host} is taken by another program; end it, or set ${variable} to another port`,
       );
     case "EACCES":
-      return new Error(`This user may not listen on port ${port}; set PORT to one above 1023`);
+      return new Error(
+        `This user may not listen on port ${port}; set ${variable} to one above 1023`,
+      );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":

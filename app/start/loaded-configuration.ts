@@ -6,6 +6,7 @@ import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import type { ConfigState } from "../http/health.ts";
+import { countRequests } from "../metrics/metrics-watcher.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { ConfigError } from "./config-error.ts";
@@ -185,15 +186,26 @@ function reachAll(
 function appFor(
   opened: readonly OpenProject[],
   { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
-  { settings, counters, pingRedis, jobs, observation, log }: ProcessParts,
+  parts: ProcessParts,
 ): Hono {
+  const { settings, counters, pingRedis, observation, log } = parts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, configState };
   const { request: observe } = observation;
-  const app = appOver(projects, { ...edge, digest: sha256, log, observe });
-  const board = jobs.board();
-  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe });
+  const { metrics } = parts;
+  const onAnswered = countRequests(metrics);
+  const app = appOver(projects, {
+    ...edge,
+    digest: sha256,
+    log,
+    observe,
+    onAnswered,
+    metricsText: metrics.text,
+    onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
+  });
+  const board = parts.board();
+  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe, onAnswered });
   return app;
 }
 

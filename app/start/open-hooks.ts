@@ -7,11 +7,13 @@ import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import type { Background, HookCall, Log, Outbound } from "../../core/plans/ports.ts";
+import type { Background, HookCall, Log, Outbound, QueueCounts } from "../../core/plans/ports.ts";
+import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import { createLocalHookQueue } from "../../jobs/queue/local/local-hook-queue.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import type { Settings } from "./env.ts";
+import { hookQueueName } from "./queue-names.ts";
 import { attempt } from "../outbound/attempt.ts";
 import { createBackground, type ProcessBackground } from "../outbound/background.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-headers.ts";
@@ -30,6 +32,10 @@ export interface HookedProject {
 
 /** The non-blocking hook calls of a process. */
 export interface Hooks {
+  /** Where the calls are kept; null: in this process, or there are none yet. */
+  server(): BullmqServer | null;
+  /** Null: no hook was non-blocking yet. Rejects when the queue is unreachable. */
+  counts(): (() => Promise<QueueCounts>) | null;
   forProject(name: string): Background;
   /**
    * Opens the queue if these projects need it and it is not open. Rejects with an Error when the job server may evict jobs, or
@@ -41,9 +47,6 @@ export interface Hooks {
   /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
-
-/** Appended to the name of the job queue. Names of job queues contain no slash, so the two cannot collide. */
-const queueSuffix = "/hooks";
 
 /** Opens nothing yet. */
 export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
@@ -60,6 +63,7 @@ export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
   let queue: HookQueue | null = null;
+  let server: BullmqServer | null = null;
   let isStarted = false;
 
   async function keep(call: HookCall, background: Background): Promise<void> {
@@ -92,6 +96,8 @@ export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
   }
 
   return {
+    server: () => server,
+    counts: () => queue && queue.counts,
     forProject(name) {
       const background = backgroundOf(name);
       return {
@@ -102,7 +108,7 @@ export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
     },
     async prepare(configs) {
       if (queue === null && configs.some(hasLaterHooks))
-        queue = await openQueue(settings, { makeCall, log });
+        ({ queue, server } = await openQueue(settings, { makeCall, log }));
     },
     use(projects) {
       outbounds = new Map(projects.map(({ config, outbound }) => [config.name, outbound]));
@@ -130,14 +136,17 @@ const hasLaterHooks = ({ endpoints }: ProjectConfig): boolean =>
 async function openQueue(
   settings: Settings,
   { makeCall, log }: { makeCall: MakeCall; log: Log },
-): Promise<HookQueue> {
+): Promise<{ readonly queue: HookQueue; readonly server: BullmqServer | null }> {
   const adding = await openBullmqServer(settings, { use: "service", log });
-  if (adding === null)
-    return createLocalHookQueue({ files: await openFiles(settings.storage), makeCall, log });
+  if (adding === null) {
+    const files = await openFiles(settings.storage);
+    return { queue: createLocalHookQueue({ files, makeCall, log }), server: null };
+  }
   const taking = await openBullmqServer(settings, { use: "worker", log });
   const { createBullmqHookQueue } = await import("../../jobs/queue/bullmq/bullmq-hook-queue.ts");
-  const queueName = settings.queueName + queueSuffix;
-  return createBullmqHookQueue({ adding, taking: taking!, queueName, makeCall, log });
+  const queueName = hookQueueName(settings);
+  const options = { adding, taking: taking!, queueName, makeCall, log };
+  return { queue: createBullmqHookQueue(options), server: adding };
 }
 
 /** Limits how long an answer waits until its hook calls are stored. */

@@ -7,7 +7,7 @@ import { switchedOn } from "../../core/actions.ts";
 import type { Cache } from "../../core/cache/cache.ts";
 import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
 import { createProjectJobs, type ProjectJobs } from "../../core/jobs/jobs.ts";
-import type { Files, Queue } from "../../core/plans/ports.ts";
+import type { Files, Queue, QueueCounts } from "../../core/plans/ports.ts";
 import { databaseOf, isInMemory } from "../../db/open.ts";
 import { createCacheNotifyingQueue } from "../../jobs/queue/cache-notifying-queue.ts";
 import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
@@ -17,7 +17,6 @@ import { checkFiles, openFiles } from "../../jobs/files/open-files.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
-import type { JobsBoard, ShowBoard } from "../http/jobs-board.ts";
 import type { Observation } from "../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import type { Logger } from "./log.ts";
@@ -41,8 +40,10 @@ export interface JobsConfiguration {
 
 /** The jobs of a process, as its projects and its operators see them. */
 export interface Jobs {
-  /** The jobs board; null when it is not available or no token is set. */
-  board(): JobsBoard | null;
+  /** Where the jobs are kept; null: in this process, or there are none yet. */
+  server(): BullmqServer | null;
+  /** Null: no endpoint exported or imported yet. Rejects when the queue is unreachable. */
+  counts(): (() => Promise<QueueCounts>) | null;
   /**
    * Opens the queue if these projects need it and it is not open. Rejects with an Error when they cannot have jobs, or when the
    * job server may evict jobs.
@@ -65,7 +66,6 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const files = await openFiles(settings.storage);
   const ttlSeconds = new Map<string, number>();
   let opened: OpenedQueue | null = null;
-  let board: JobsBoard | null = null;
   let stopped: Promise<void> | null = null;
   const stopRunning = () => (stopped ??= opened?.stop() ?? Promise.resolve());
   const workbooks = createWorkbooks(files);
@@ -75,6 +75,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
     add: (job) => queueNow().add(job),
     find: (id) => queueNow().find(id),
     cancel: (id) => queueNow().cancel(id),
+    counts: () => queueNow().counts(),
     close: async () => undefined,
   });
 
@@ -94,7 +95,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   }
 
   return {
-    board: () => board,
+    server: () => opened?.server ?? null,
+    counts: () => opened && queue.counts,
     async prepare(configuration) {
       const { configs } = configuration;
       configs.filter(hasJobs).forEach(refuseMemory);
@@ -102,7 +104,6 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
       checkFiles(files, { storage: settings.storage, log });
       noteTimes(configs);
       opened = await openQueue(options, { files, ttlSeconds, first: configuration });
-      board = opened.server && boardOf(opened.server, settings);
     },
     use({ configs, files: configFiles, env }) {
       noteTimes(configs);
@@ -135,23 +136,6 @@ function refuseMemory({ name, database }: ProjectConfig): void {
   throw new Error(
     `${name}: exports and imports need a database in a file or on a server, not in memory`,
   );
-}
-
-/** The board is loaded when it is first viewed. */
-function boardOf(
-  server: BullmqServer,
-  { queueName, jobsBoardToken: token }: Settings,
-): JobsBoard | null {
-  if (token === null) return null;
-  let opening: Promise<ShowBoard> | null = null;
-  return {
-    token,
-    // Once, because each board keeps a connection to the server.
-    open: (basePath) =>
-      (opening ??= import("./open-board.ts").then(({ openBoard }) =>
-        openBoard(server, { queueName, basePath }),
-      )),
-  };
 }
 
 interface OpenedQueue {
@@ -197,4 +181,10 @@ async function openQueue(
 }
 
 const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
-const noQueue: Queue = { add: refuse, find: refuse, cancel: refuse, close: async () => undefined };
+const noQueue: Queue = {
+  add: refuse,
+  find: refuse,
+  cancel: refuse,
+  counts: refuse,
+  close: async () => undefined,
+};

@@ -12,6 +12,7 @@ import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
+import type { RateLimitSettings } from "../../core/config/project-schema.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes, type SchemaWatch } from "../../core/dispatch.ts";
@@ -24,6 +25,7 @@ import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts
 import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
+import type { OnAnswered } from "../http/exchange.ts";
 import type { ConfigState } from "../http/health.ts";
 import { createApp } from "../http/http.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
@@ -156,15 +158,29 @@ export interface AppParts {
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** The state of the configuration; null where it cannot be loaded again. */
   readonly configState: (() => ConfigState) | null;
+  /** The text of `/metrics`. Null where nothing is kept between two requests. */
+  readonly metricsText: (() => Promise<string>) | null;
+  /** Is told of each request that a rate limit refused; absent: nobody is. */
+  readonly onRateLimited?: ((project: string, limit: string) => void) | undefined;
   readonly log: Log;
   /** Absent: nobody watches. */
   readonly observe?: ObserveRequest | undefined;
+  /** See `ExchangeDeps`. */
+  readonly onAnswered?: OnAnswered | undefined;
 }
 
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
-  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest, log } = parts;
-  const { pingRedis, configState } = parts;
+  const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
+  const { pingRedis, configState, metricsText, onRateLimited, log } = parts;
+  const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
+    createRateLimiter({
+      project,
+      settings: rateLimit,
+      counters,
+      digest,
+      onRefused: onRateLimited && ((limit) => onRateLimited(project, limit)),
+    });
   return createApp({
     projects: new Map(projects.map((project) => [project.name, project])),
     now: () => new Date().toISOString(),
@@ -174,9 +190,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     trustProxy: settings.trustProxy,
     rateLimiters: new Map(
       configs.flatMap(({ name: project, rateLimit }) =>
-        rateLimit
-          ? [[project, createRateLimiter({ project, settings: rateLimit, counters, digest })]]
-          : [],
+        rateLimit ? [[project, limiterOf(project, rateLimit)]] : [],
       ),
     ),
     bodyTimeoutMs,
@@ -186,8 +200,10 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     ),
     pingRedis,
     configState,
+    metricsText,
     log,
     observe: parts.observe,
+    onAnswered: parts.onAnswered,
   });
 }
 

@@ -3,12 +3,17 @@ import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { createReach } from "../../core/cache/reach.ts";
 import type { Counters, LockStore } from "../../core/plans/ports.ts";
+import { serviceWatcher } from "../metrics/metrics-watcher.ts";
+import { createServiceMetrics, type ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { Observation } from "../observe/observation.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import { countersReach, withFallback } from "../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../stores/memory-counters.ts";
+import { countQueues } from "../metrics/queue-counts.ts";
 import { openStores } from "../stores/open-stores.ts";
 import type { Stores } from "../stores/stores.ts";
+import type { JobsBoard } from "../http/jobs-board.ts";
+import { createBoards } from "./board-of.ts";
 import type { Settings } from "./env.ts";
 import { createDatabases, type Databases } from "./kept-databases.ts";
 import type { Logger } from "./log.ts";
@@ -37,6 +42,9 @@ export interface ProcessParts {
   readonly hooks: Hooks;
   /** Whether Redis answers; null without Redis. */
   readonly pingRedis: Stores["ping"];
+  readonly metrics: ServiceMetrics;
+  /** The jobs board; null when it is not available or no token is set. */
+  board(): JobsBoard | null;
   /** Those who watch the process. Closed last. */
   readonly observation: Observation;
   /** The locks of a project; the same store each time. */
@@ -57,7 +65,10 @@ export async function openProcessParts({
   watchers,
   ...looking
 }: ProcessOptions): Promise<ProcessParts> {
-  const observation = await openObservation({ watchers });
+  const metrics = createServiceMetrics();
+  const observation = await openObservation({
+    watchers: [serviceWatcher(metrics), ...(watchers ?? [])],
+  });
   const stores = await openStores(settings.redisUrl);
   const cache = createCache({ store: stores.cache, digest: sha256, log });
   const close = () => {
@@ -71,6 +82,7 @@ export async function openProcessParts({
     throw error;
   });
   const hooks = openHooks({ settings, log });
+  metrics.onCollect(() => countQueues(metrics, { jobs: jobs.counts(), hooks: hooks.counts() }));
   const locks = new Map<string, LockStore>();
   return {
     settings,
@@ -81,6 +93,8 @@ export async function openProcessParts({
     jobs,
     hooks,
     pingRedis: stores.ping,
+    metrics,
+    board: createBoards(settings, () => ({ jobs: jobs.server(), hooks: hooks.server() })),
     observation,
     locksOf(project) {
       const store = locks.get(project) ?? stores.locks(project);

@@ -9,6 +9,7 @@ import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { ownCall } from "../http/client-address.ts";
 import type { Watcher } from "../observe/watcher.ts";
+import { gaugeProjects } from "../metrics/project-gauges.ts";
 import { createRefuse, type Refuse } from "../http/refuse.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
 import { parseEnv, type Settings } from "./env.ts";
@@ -100,6 +101,7 @@ export async function openService({
     parts.close();
     throw error;
   });
+  parts.metrics.onCollect(() => gaugeProjects(parts.metrics, served.now()?.projects ?? []));
   return {
     app: served.app,
     settings,

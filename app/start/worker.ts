@@ -1,7 +1,7 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import type { Logger } from "./log.ts";
 import { createLog } from "./log.ts";
-import { parseEnv } from "./env.ts";
+import { parseEnv, type Settings } from "./env.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
@@ -15,6 +15,9 @@ import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import { readProjects } from "./read-projects.ts";
 import { type ConfigSource, createReloads } from "./reloads.ts";
+import { createWorkerMetrics } from "../metrics/service-metrics.ts";
+import { workerWatcher } from "../metrics/metrics-watcher.ts";
+import type { MetricsServer } from "./metrics-server.ts";
 
 /** What a worker is started from. */
 export interface WorkerOptions extends Pick<ConfigSource, "files" | "env"> {
@@ -52,7 +55,11 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const thread = openJobThread({ files, env, log, logLevel, raise: async () => undefined });
-  const observation = await openObservation({});
+  const metrics = createWorkerMetrics();
+  const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
+  const observation = await openObservation({
+    watchers: metricsServer === null ? [] : [workerWatcher(metrics)],
+  });
   const runJob = observation.runJob(thread.runJob);
   const worker = await startBullmqWorker({ ...times, onStuck, server, queueName, runJob, log });
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
@@ -71,6 +78,7 @@ export async function startWorker({
     async stop() {
       await reloads.close();
       cleanUp.stop();
+      metricsServer?.close();
       await worker.stop();
       await thread.close();
       await kept.close();
@@ -89,3 +97,13 @@ function read(source: ConfigSource, log: Logger): readonly ProjectConfig[] {
 
 const ttlsOf = (projects: readonly ProjectConfig[]) =>
   projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds] as const);
+/** Null: no METRICS_PORT is set. */
+async function serveMetrics(
+  settings: Settings,
+  options: { text: () => Promise<string>; log: Logger },
+): Promise<MetricsServer | null> {
+  const { metricsPort: port } = settings;
+  if (port === null) return null;
+  const { startMetricsServer } = await import("./metrics-server.ts");
+  return startMetricsServer({ settings, port, ...options });
+}

@@ -305,6 +305,15 @@ export interface JobRecord extends Job {
   readonly finishedAtMs: number | null;
 }
 
+/** How many entries of a queue are in each state. `delayed`: tried before, and will be tried again. */
+export interface QueueCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly completed: number;
+  readonly failed: number;
+}
+
 /**
  * Jobs of all projects. A job is run at least once, and may run again, or in two places at a time, when a worker dies
  * or sleeps. Only one run's result counts. Every call rejects with `unavailable`, within a second, when the queue is
@@ -319,6 +328,7 @@ export interface Queue {
   find(id: string): Promise<JobRecord | null>;
   /** Asks for its end: a waiting job is failed from now on, a running one soon, unless it is completed before. */
   cancel(id: string): Promise<void>;
+  counts(): Promise<QueueCounts>;
   close(): Promise<void>;
 }
 

@@ -201,6 +201,11 @@ export const limits = {
   hookCallsWaitingMax: 1_000,
   /** Those that one process keeps in files. */
   hookCallsKeptMax: 10_000,
+  /** Calls that were given up are kept this long, and no more of them. */
+  hookDeadKeptSeconds: 30 * 86_400,
+  hookDeadKeptMax: 10_000,
+  /** A queue in files looks this often for calls that an operator sends again. */
+  hookRetryLookMs: 10_000,
   /** Bytes of a workbook that is read, as it is stored. */
   workbookBytesMax: 100 * 1024 ** 2,
   /** Parts of a workbook: sheets, pictures and the like. */

@@ -4,7 +4,7 @@
  * count their tries in the same way.
  */
 import { limits } from "../values/limits.ts";
-import type { HookCall, Log } from "../plans/ports.ts";
+import type { HookCall, HookPlace, Log, QueueCounts } from "../plans/ports.ts";
 
 /** Why a call was not made. */
 export interface HookFailure {
@@ -22,9 +22,37 @@ export interface HookQueue {
   add(call: HookCall): Promise<void>;
   /** From now on calls are made, those of earlier processes first. */
   start(): void;
+  /** Rejects when the queue is unreachable. `failed`: given up, and still kept. */
+  counts(): Promise<QueueCounts>;
   /** What can be made until this moment (of `performance.now()`) still is; the next process has the rest. */
   stop(untilMs: number): Promise<void>;
 }
+
+/** A call that was given up, as operators see it. */
+export interface DeadCall {
+  readonly id: string;
+  readonly place: HookPlace;
+  readonly requestId: string;
+  readonly url: string;
+  readonly tries: number;
+  /** Milliseconds since 1970. */
+  readonly failedAtMs: number;
+  /** Of the last try. */
+  readonly reason: string;
+}
+
+/** The calls that were given up. Every call rejects when the queue is unreachable. */
+export interface DeadCalls {
+  /** The oldest first. */
+  list(): Promise<readonly DeadCall[]>;
+  /** Puts the call back into the queue, with the same id and all of its tries. False: it is not there any more. */
+  retry(id: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Why a call was given up, in one line for operators. */
+export const briefReason = ({ error }: Pick<HookFailure, "error">): string =>
+  (error instanceof Error ? error.message || error.name : String(error)).slice(0, 500);
 
 /** The tries that were made, with the one that failed. */
 export interface FailedTry extends HookFailure {

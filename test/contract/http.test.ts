@@ -389,22 +389,26 @@ describe("names of the service", () => {
   });
 });
 
-describe("readiness", () => {
+describe("readiness and metrics", () => {
   const token = "a-token-of-the-metrics";
   const forwarded = { "X-Forwarded-For": "127.0.0.1" };
   let service: Service;
   let proxied: Service;
+  /** Answers to every name. */
+  let exposed: Service;
   beforeAll(async () => {
     const open = (env: Record<string, string>) =>
       openService({ files: shop.fixture.files, log: createLog("silent"), env });
     service = await open({ METRICS_TOKEN: token });
     proxied = await open({ TRUST_PROXY: "1" });
+    exposed = await open({ HOST: "0.0.0.0" });
   });
-  afterAll(() => Promise.all([service?.close(), proxied?.close()]));
+  afterAll(() => Promise.all([service?.close(), proxied?.close(), exposed?.close()]));
 
   test.each([
     ["the machine itself", "127.0.0.1", {}, true],
-    ["the machine itself, by IPv6", "::ffff:127.0.0.1", {}, true],
+    ["the machine itself, by IPv4 in IPv6", "::ffff:127.0.0.1", {}, true],
+    ["the machine itself, by IPv6", "::1", {}, true],
     ["who holds the token", "10.0.0.7", { Authorization: `Bearer ${token}` }, true],
     ["somebody else", "10.0.0.7", {}, false],
     ["somebody without an address", undefined, {}, false],
@@ -420,9 +424,36 @@ describe("readiness", () => {
     },
   );
 
+  test("names no projects to a page that gave its own name the loopback address", async () => {
+    const asked = new Request("http://rebound.example/health/ready");
+    const body = await (await exposed.app.fetch(asked, { address: "127.0.0.1" })).json();
+    expect(body).toMatchObject({ success: true });
+    expect(body).not.toHaveProperty("projects");
+  });
+
   test("names no projects by address where a proxy is configured", async () => {
     const asked = new Request("http://localhost/health/ready");
     const body = await (await proxied.app.fetch(asked, { address: "127.0.0.1" })).json();
     expect(body).not.toHaveProperty("projects");
+  });
+
+  test.each([
+    ["the machine itself", "127.0.0.1", "localhost", {}, 200],
+    ["the machine itself, by IPv6", "::1", "[::1]", {}, 200],
+    ["somebody else", "10.0.0.7", "localhost", {}, 403],
+    ["somebody without an address", undefined, "localhost", {}, 403],
+    ["somebody behind a proxy on the machine", "127.0.0.1", "localhost", forwarded, 403],
+    ["a page that gave its own name the loopback address", "127.0.0.1", "page.example", {}, 403],
+  ])(
+    "shows metrics without METRICS_TOKEN to %s: %s %s %j %d",
+    async (_, address, host, headers: Record<string, string>, status) => {
+      const asked = new Request(`http://${host}/metrics`, { headers });
+      expect((await exposed.app.fetch(asked, { address })).status).toBe(status);
+    },
+  );
+
+  test("shows metrics to nobody by address where a proxy is configured", async () => {
+    const asked = new Request("http://localhost/metrics");
+    expect((await proxied.app.fetch(asked, { address: "127.0.0.1" })).status).toBe(403);
   });
 });

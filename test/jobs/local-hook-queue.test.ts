@@ -59,6 +59,8 @@ describe("a call", () => {
     await queue.add(newCall());
     await expect.poll(filesLeft).toEqual([]);
     expect([made, lines]).toEqual([1, ["A hook failed for the last time; it is not tried again"]]);
+    const none = { waiting: 0, active: 0, delayed: 0, completed: 0 };
+    expect(await queue.counts()).toEqual({ ...none, failed: 1 });
   });
 
   test("that fails again and again is given up after so many tries, over restarts too", async () => {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
+import { readExposition } from "../exposition.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
@@ -55,6 +56,18 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
   test("answers HTTP/1.0 without a Host, as load balancers ask", async () => {
     const { text } = await talk(service, { send: "GET /health/live HTTP/1.0\r\n\r\n" });
     expect(text).toMatch(/^HTTP\/1\.[01] 200 /);
+  });
+
+  test("shows its metrics to this machine, those of the process among them", async () => {
+    const response = await fetch(`${service.origin}/metrics`);
+    expect(response.status).toBe(200);
+    const families = readExposition(await response.text());
+    for (const name of [
+      "process_resident_memory_bytes",
+      "process_cpu_seconds_total",
+      "nodejs_eventloop_lag_p99_seconds",
+    ])
+      expect([name, families.get(name)!.samples[0]!.value > 0]).toEqual([name, true]);
   });
 
   test("answers one request after the other on one connection", async () => {

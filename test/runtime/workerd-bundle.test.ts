@@ -85,6 +85,8 @@ describe("the Worker of a configuration folder", () => {
 
   test("reaches its database through Hyperdrive, and runs its components", async () => {
     expect((await fetch(`${workerd.url}/health/ready`)).status).toBe(200);
+    // Nothing is kept between two requests.
+    expect((await fetch(`${workerd.url}/metrics`)).status).toBe(404);
     const created = await post("create", { id: "one", name: "good" });
     expect(created.body).toMatchObject({ success: true, data: { id: "one", name: "GOOD" } });
     expect(await post("create", { name: "bad" })).toMatchObject({

@@ -67,7 +67,8 @@ function serve(installation: Installation, request: Request) {
       const { configs, settings, log } = installation;
       const { bodyTimeoutMs } = limits;
       const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const app = appOver(projects, { ...parts, configState: null, digest, log });
+      const nothing = { configState: null, metricsText: null };
+      const app = appOver(projects, { ...parts, ...nothing, digest, log });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
       if (error instanceof Refusal) installation.log.error({}, error.message);

@@ -38,6 +38,7 @@ export function openRequestJobs({ configs, settings, log }: Installation): Reque
     add: async (job) => (await queue()).add(job),
     find: async (id) => (await queue()).find(id),
     cancel: async (id) => (await queue()).cancel(id),
+    counts: async () => (await queue()).counts(),
     close: async () => undefined,
   };
 

@@ -8,6 +8,7 @@ import type { Log } from "../../../core/plans/ports.ts";
 import {
   type BullmqServer,
   openServerQueue,
+  queueCounts,
   resolvedWithin,
   type ServerQueue,
 } from "./bullmq-server.ts";
@@ -51,15 +52,17 @@ export function createBullmqHookQueue(options: BullmqHookQueueOptions): HookQueu
       const queue = await openOnce();
       if (!adding.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
       const data = { call: JSON.stringify(call) };
-      await queue.add("hook", data, {
+      await queue.add(call.label, data, {
         jobId: call.id,
         attempts: limits.hookTriesMax,
         backoff: { type: "exponential", delay: limits.hookRetryFirstMs, jitter: 0.5 },
         removeOnComplete: true,
-        removeOnFail: true,
+        removeOnFail: { age: limits.hookDeadKeptSeconds, count: limits.hookDeadKeptMax },
+        stackTraceLimit: 0,
       });
     },
     start: worker.start,
+    counts: async () => queueCounts(await openOnce()),
     async stop(untilMs) {
       await worker.drain(untilMs);
       await Promise.all([worker.close(), closeAdding()]);

@@ -9,6 +9,7 @@ import { withTimeout } from "../../../core/values/with-timeout.ts";
 import {
   type BullmqServer,
   openServerQueue,
+  queueCounts,
   resolvedWithin,
   type ServerQueue,
 } from "./bullmq-server.ts";
@@ -82,6 +83,7 @@ export function createBullmqQueue({
         if (!job || job.finishedOn !== undefined) return;
         await job.updateData({ ...job.data, cancelledAtMs: Date.now() });
       }),
+    counts: () => answerInTime(async () => queueCounts(await openOnce())),
     async close() {
       const queue = await opening?.catch(() => null);
       await resolvedWithin(queue?.close(), closeTimeoutMs);

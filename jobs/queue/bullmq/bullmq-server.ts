@@ -3,6 +3,7 @@
  * and its checks, and stands in `redis-server.ts` and `postgres-server.ts`; `open-bullmq-server.ts` picks one.
  */
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
+import type { QueueCounts } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 
 /** A server in use. It may become unreachable and reachable again. */
@@ -43,6 +44,20 @@ export async function openServerQueue<Data>(
     await queue.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** How many entries are in each state. */
+export async function queueCounts<Data>(queue: ServerQueue<Data>): Promise<QueueCounts> {
+  const states = ["waiting", "active", "delayed", "completed", "failed"] as const;
+  const counts = await queue.getJobCounts(...states);
+  const countOf = (state: (typeof states)[number]): number => counts[state] ?? 0;
+  return {
+    waiting: countOf("waiting"),
+    active: countOf("active"),
+    delayed: countOf("delayed"),
+    completed: countOf("completed"),
+    failed: countOf("failed"),
+  };
 }
 
 /** The outcome of a call to a server that may be away: null when it fails, or takes longer. Never rejects. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { UnrecoverableError } from "bullmq";
 import { limits } from "../../../core/values/limits.ts";
 import type { HookCall, Log } from "../../../core/plans/ports.ts";
-import { isGivenUp, type MakeCall } from "../../../core/workflow/hook-queue.ts";
+import { isGivenUp, type MakeCall, briefReason } from "../../../core/workflow/hook-queue.ts";
 import { type BullmqServer, resolvedWithin } from "./bullmq-server.ts";
 import {
   createServerWorker,
@@ -158,7 +158,7 @@ function createCalls({ makeCall, log }: HookWorkerOptions): Calls {
     if (end.signal.aborted) throw await putBack(taken);
     const [tries, triesMax] = [job.attemptsMade + 1, limits.hookTriesMax];
     const isLast = isGivenUp(log, call, { ...failure, tries, triesMax });
-    throw new (isLast ? UnrecoverableError : Error)("The call failed");
+    throw new (isLast ? UnrecoverableError : Error)(briefReason(failure));
   }
 
   return {

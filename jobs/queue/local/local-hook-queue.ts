@@ -5,12 +5,14 @@
 import {
   type HookQueue,
   isGivenUp,
+  type HookFailure,
   type MakeCall,
   retryDelayMs,
 } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files, HookCall, Log } from "../../../core/plans/ports.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
+import { openDeadCallFiles } from "./dead-call-files.ts";
 import { createTaskList } from "./task-list.ts";
 
 /** Where calls are kept, and what makes them. */
@@ -35,28 +37,53 @@ const readAgainMs = 5_000;
 const keyOf = ({ call }: StoredCall): string => `${folder}${call.id}.json`;
 
 /** Nothing is read, and no call made, before `start`. */
-export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOptions): HookQueue {
-  /** Ids of calls that are neither made nor given up. */
+export function createLocalHookQueue(options: LocalHookQueueOptions): HookQueue {
+  const { files, makeCall, log } = options;
+  /** Ids of calls that are neither made nor given up, and of those among them that are being made or will be again. */
   const known = new Set<string>();
+  const active = new Set<string>();
+  const delayed = new Set<string>();
+  const dead = openDeadCallFiles(files);
   const tasks = createTaskList<StoredCall>({ atOnce: limits.hookCallsAtOnceMax, perform });
   const stop = new AbortController();
   let isStopping = false;
 
   async function perform(stored: StoredCall): Promise<void> {
     const { call } = stored;
-    const failure = await makeCall(call, stop.signal);
+    delayed.delete(call.id);
+    active.add(call.id);
+    const failure = await makeCall(call, stop.signal).finally(() => active.delete(call.id));
     // A call that was aborted by the end of the process is made by the next process.
     if (failure !== null && stop.signal.aborted) return;
     const tries = stored.tries + 1;
     const triesMax = limits.hookTriesMax;
-    if (failure === null || isGivenUp(log, call, { ...failure, tries, triesMax })) {
+    const isOver = failure === null || isGivenUp(log, call, { ...failure, tries, triesMax });
+    if (isOver) {
+      if (failure !== null) await bury(call, { ...failure, tries });
       known.delete(call.id);
       return remove(files, stored, log);
     }
     const failed = { ...stored, tries };
     // If this fails, a restart only counts the tries from zero.
     await save(files, failed).catch(() => undefined);
+    delayed.add(call.id);
     tasks.addLater(failed, retryDelayMs(tries));
+  }
+
+  /** Keeps the call for operators. */
+  async function bury(call: HookCall, failed: HookFailure & { tries: number }): Promise<void> {
+    const { id, requestId, label: hook } = call;
+    const isKept = await dead.add(call, failed).catch(() => false);
+    if (!isKept) log.error({ requestId, hook, call: id }, "A hook call that failed is not kept");
+  }
+
+  /** Takes the calls that an operator sends again. */
+  async function takeRetried(): Promise<void> {
+    for await (const call of dead.retried()) {
+      if (isStopping) return;
+      await queue.add(call);
+      await dead.taken(call.id);
+    }
   }
 
   async function readAll(): Promise<void> {
@@ -73,9 +100,16 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
     }
   }
 
-  return {
+  const look = (): void =>
+    void takeRetried().catch((error: unknown) =>
+      log.warn({ err: error }, "Hook calls that were sent again cannot be read; trying again"),
+    );
+  let looking: ReturnType<typeof setInterval> | undefined;
+
+  const queue: HookQueue = {
     async add(call) {
       if (isStopping) throw new Error("The service is stopping");
+      if (known.has(call.id)) return;
       if (known.size >= limits.hookCallsKeptMax) throw new Error("Too many hook calls are waiting");
       const stored = { call, addedAtMs: Date.now(), tries: 0 };
       known.add(call.id);
@@ -89,10 +123,18 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
     },
     start() {
       tasks.start();
-      void readAll();
+      void readAll().then(look);
+      looking = setInterval(look, limits.hookRetryLookMs);
+      looking.unref?.();
+    },
+    async counts() {
+      const waiting = known.size - active.size - delayed.size;
+      const failed = await dead.count();
+      return { waiting, active: active.size, delayed: delayed.size, completed: 0, failed };
     },
     async stop(untilMs) {
       isStopping = true;
+      clearInterval(looking);
       tasks.dropDelayed();
       const timeoutMs = Math.max(untilMs - performance.now(), 0);
       await withTimeout(tasks.idle(), { timeoutMs, onTimeout: () => undefined });
@@ -101,6 +143,7 @@ export function createLocalHookQueue({ files, makeCall, log }: LocalHookQueueOpt
       await tasks.idle();
     },
   };
+  return queue;
 }
 
 async function save(files: Files, stored: StoredCall): Promise<void> {

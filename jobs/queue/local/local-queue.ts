@@ -118,6 +118,12 @@ export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue>
       const job = jobs.get(id);
       if (job) await cancelJob(job);
     },
+    async counts() {
+      checkIsRead();
+      const counts = { waiting: 0, active: 0, delayed: 0, completed: 0, failed: 0 };
+      for (const { stored } of jobs.values()) counts[stored.state] += 1;
+      return counts;
+    },
     async close() {
       if (isClosing) return;
       isClosing = true;
