@@ -71,7 +71,7 @@ function filesOfOthers(folder: string, engine: EngineName): string[] {
 
 /** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
 const core =
-  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-settings,delete,first,lookup,rate-limits,read,read-where,update";
+  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-settings,delete,first,lookup,rate-limits,read,read-where,update,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   return {

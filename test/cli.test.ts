@@ -115,6 +115,28 @@ test("check says in which forms a SQLite database stores dates", async () => {
   );
 });
 
+test("check says which columns are text or only shown, and why", async () => {
+  const path = join(folder, "shop.db");
+  const database = new Database(path);
+  database.exec(
+    `CREATE TABLE orders (id INTEGER PRIMARY KEY, note, kind STRING, hidden STRING, half INTEGER AS (id / 2))`,
+  );
+  database.close();
+  const CONFIG_DIR = await config({
+    "project.json": { database: { url: `sqlite:${path}` } },
+    "orders.json": {
+      action: { read: true },
+      tableName: "orders",
+      fieldName: ["id", "note", "kind", "half"],
+    },
+  });
+  const { status, stdout } = await rowgate(["check"], { CONFIG_DIR });
+  expect(status).toBe(0);
+  expect(stdout).toContain(
+    "Note: shop/orders: columns with types of their own: note is text (its type is not known); kind is text in the form of the database (STRING); half is only shown (the database fills it)\n",
+  );
+});
+
 test("check warns of what is risky on the output, and still exits with 0", async () => {
   const path = join(folder, "shop.db");
   const database = new Database(path);

@@ -447,7 +447,7 @@ function anyCondition(random: Random, depth = 0): Condition {
   const of = pick(random, columns);
   const value = (): Scalar => anyValue(random, of);
   const negated = random(2) === 0;
-  switch (random(depth > 3 ? 8 : 10)) {
+  switch (random(depth > 3 ? 9 : 11)) {
     case 0:
       return compare(of, pick(random, ["=", "!=", "<", "<=", ">", ">="]), value());
     case 1:
@@ -474,6 +474,10 @@ function anyCondition(random: Random, depth = 0): Condition {
         pick(random, ["=", "<", "<=", ">", ">="]),
         pick(random, ["ta", "t"]),
       );
+    case 8: {
+      const values = times(1 + random(5), () => pick(random, ["a", "ä"]));
+      return { kind: "exact", column: code, values, negated };
+    }
     default:
       return {
         kind: pick(random, ["and", "or"]),

@@ -18,7 +18,7 @@ export interface Issuer {
   /** A token of ES256 that names the key. Each is another one, so that none is known from before. */
   tokenOf(
     kid: KeyName,
-    more?: { signedBy?: KeyName; claims?: Record<string, unknown> },
+    more?: { signedBy?: KeyName; claims?: Record<string, unknown>; expires?: string },
   ): Promise<string>;
   close(): Promise<void>;
 }
@@ -51,10 +51,10 @@ export async function startIssuer(): Promise<Issuer> {
     published: ["old"],
     fetched: 0,
     answer: "keys",
-    tokenOf: (kid, { signedBy = kid, claims = {} } = {}) =>
+    tokenOf: (kid, { signedBy = kid, claims = {}, expires = "1h" } = {}) =>
       new SignJWT({ sub: "someone", serial: serial++, ...claims })
         .setProtectedHeader({ alg: "ES256", kid })
-        .setExpirationTime("1h")
+        .setExpirationTime(expires)
         .sign(pairs[signedBy].privateKey),
     async close() {
       server.closeAllConnections();

@@ -86,9 +86,10 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
-  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
+  // Before anybody reads that it listens, and may stop it.
   stopOnSignal(stop);
   takeReloads(service.reload);
+  process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
   storeCompiled();
 }
@@ -105,9 +106,9 @@ async function runJobs({ folder, flags }: Given): Promise<void> {
       ),
     );
   const { stop, reload } = await startWorker({ ...(await folder.read()), onStuck });
-  process.stdout.write("Rowgate takes jobs\n");
   stopOnSignal(stop);
   takeReloads(reload);
+  process.stdout.write("Rowgate takes jobs\n");
   storeCompiled();
 }
 

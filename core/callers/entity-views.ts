@@ -140,8 +140,14 @@ function aggregateView(
   { tables: limited }: FieldRights,
 ): AggregatePlan {
   const joins = [...plan.joins].map(([name, join]): [string, DeclaredJoin] => {
-    const hidden = limited.get(join.identity)?.hidden;
-    return [name, hidden ? { ...join, fields: without(join.fields, hidden) } : join];
+    const rights = limited.get(join.identity);
+    if (!rights) return [name, join];
+    // Of a table that the caller may not read, the names of columns would be known from this alone.
+    const isReadable = rights.endpoints.size > 0;
+    return [
+      name,
+      { ...join, fields: isReadable ? without(join.fields, rights.hidden) : new Map() },
+    ];
   });
   const tables = plan.tables.flatMap((table) => {
     const identity = table.source.kind === "table" ? table.source.identity : undefined;

@@ -181,19 +181,27 @@ function exactly(condition: Condition): Condition {
       return { ...condition, members: condition.members.map(exactly) };
     case "compare": {
       const { column, operator, value } = condition;
-      if (!column.isLoose || (operator !== "=" && operator !== "!=")) return condition;
-      return exactOne(condition, { column, values: [value], negated: operator === "!=" });
+      if (operator !== "=" && operator !== "!=") return condition;
+      const negated = operator === "!=";
+      if (!mayStore(column, value)) return { kind: "in", column, values: [], negated };
+      return column.isLoose ? exactOne(condition, { column, values: [value], negated }) : condition;
     }
     case "in": {
-      const { column, values, negated } = condition;
+      const { column, negated } = condition;
+      const values = condition.values.filter((value) => mayStore(column, value));
+      const among: Condition = { ...condition, values };
       return column.isLoose && values.length > 0
-        ? exactOne(condition, { column, values, negated })
-        : condition;
+        ? exactOne(among, { column, values, negated })
+        : among;
     }
     default:
       return condition;
   }
 }
+
+/** A column of fixed length keeps no blanks at the end, and its database takes no notice of those of the value. */
+const mayStore = ({ fixedLength, type }: Column, value: Scalar): boolean =>
+  !(fixedLength && columnTypes[type].isText && typeof value === "string" && value.endsWith(" "));
 
 /** The loose condition stays beside the exact one, because an index helps it. */
 const exactOne = (

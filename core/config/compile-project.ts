@@ -36,6 +36,7 @@ import { checkActions, checkNames } from "./requirements.ts";
 import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
 import { endpointRisks, type Risk } from "./risks.ts";
+import { noteTypes } from "./type-notes.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
@@ -132,6 +133,8 @@ async function compileEntity(
   const exportQuery =
     foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
   noteStoredForms(survey, [table, reading, query, exportQuery]);
+  const isOther = reading !== null && reading.property !== "tableName";
+  noteTypes(survey, table, [isOther ? reading : null, query, exportQuery]);
   checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
   const keys = keysOf(survey, table);

@@ -34,7 +34,12 @@ export function unlimited(column: Column): Column {
       isSingle: false,
       fractionDigits: 6,
     };
-    wide = { ...column, ...fits };
+    const { element } = column;
+    // What an element's range leaves out, the database cannot be asked for.
+    const inner = element && { element: { ...unlimited(element), range: element.range } };
+    // A condition asks for a number, however it is written.
+    const free = column.notation === "numberLike" && { notation: "anything" as const };
+    wide = { ...column, ...fits, ...inner, ...free };
     withoutLimits.set(column, wide);
   }
   return wide;

@@ -1,12 +1,13 @@
 /** The list of all column types. A new type needs a file in this folder and a line here. */
 import type { ColumnType } from "./column.ts";
+import { createArrayType } from "./array-type.ts";
 import { booleanType } from "./boolean-type.ts";
 import { bytesType } from "./bytes-type.ts";
 import { dateType } from "./date-type.ts";
 import { decimalType } from "./decimal-type.ts";
 import { floatType } from "./float-type.ts";
 import { integerType } from "./integer-type.ts";
-import { arrayType, jsonType } from "./json-types.ts";
+import { jsonType } from "./json-types.ts";
 import { otherType } from "./other-type.ts";
 import { textType } from "./text-type.ts";
 import { timeType } from "./time-type.ts";
@@ -26,7 +27,7 @@ export const columnTypes: TypeDefinitions = {
   uuid: uuidType,
   json: jsonType,
   bytes: bytesType,
-  array: arrayType,
+  array: createArrayType(({ type }) => columnTypes[type]),
   other: otherType,
 };
 

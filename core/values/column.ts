@@ -20,8 +20,22 @@ export type ColumnType =
   | "other";
 
 /** A column of a table, view or query, as the database reports it. */
-/** `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. */
-export type Notation = "bits" | "wkt";
+/**
+ * `bits`: digits 0 and 1, as many as the column has. `wkt`: geometry as well-known text, such as `POINT(1 2)`. `ip4`, `ip6`: an address.
+ * `year`: four digits. `word32`, `word64`: digits of a whole number of so many bits, from 0. `set`: labels of the column with commas between them.
+ * `anything`: a value of any type, shown as text. `numberLike`: the same, where a text that is a number is stored as that number.
+ */
+export type Notation =
+  | "bits"
+  | "wkt"
+  | "ip4"
+  | "ip6"
+  | "year"
+  | "word32"
+  | "word64"
+  | "set"
+  | "anything"
+  | "numberLike";
 
 export interface Column {
   readonly name: string;
@@ -50,8 +64,16 @@ export interface Column {
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */
   readonly span: { readonly first: string; readonly last: string } | null;
-  /** The labels of an enumerated type; null for other types. */
+  /** The labels of an enumerated type, where they are known; null for other types. */
   readonly labels: readonly string[] | null;
+  /** Arrays: a column of the type of their elements; absent = an element is any JSON value. */
+  readonly element?: Column;
+  /** Sets: the labels that a value may have; absent = they are not known. */
+  readonly members?: readonly string[];
+  /** The type is a domain over `native`, which some operators of that type do not take; absent = they do. */
+  readonly isDomain?: boolean;
+  /** The service does not know the type: its values are shown and compared as the texts that the database writes, and never written. */
+  readonly isOpaque?: boolean;
   /** Other types: in which form their texts are written, where the service knows it; absent = only the database does. */
   readonly notation?: Notation;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they may not. */

@@ -1,4 +1,4 @@
-/** JSON values of any form, and arrays: both go to the database as JSON text. */
+/** JSON values of any form: they go to the database as JSON text. */
 import type { Column } from "./column.ts";
 import { normalDecimal } from "./decimal.ts";
 import { ExactNumber, type Json, parseJson, parseOwnJson } from "./json.ts";
@@ -51,17 +51,6 @@ export const jsonType: TypeDefinition = {
   isShownAsGiven: false,
 };
 
-export const arrayType: TypeDefinition = {
-  ...jsonType,
-  accept: (column, value) =>
-    Array.isArray(value) ? acceptJson(column, value) : refused("must be an array"),
-  fromMember: (member) => [member],
-  shownSchema: () => ({ type: "array" }),
-  acceptedSchema: () => ({ type: "array" }),
-  cellForm: () => ({ words: 'List as JSON, such as ["a", "b"]', format: null, width: 20 }),
-  ruleNames: ["array"],
-};
-
 /** The value of a JSON text; a number in it that a double cannot hold is an `ExactNumber`. A text that is no JSON is shown as it is. */
 export function showJson(text: string): Json {
   try {
@@ -71,17 +60,8 @@ export function showJson(text: string): Json {
   }
 }
 
-/** The same of an array of numbers or texts: what a double cannot hold is its digits, as in a column of such numbers. */
-export const showArray = (text: string): Json => JSON.parse(text, digitsAsText);
-
-/** A reviver; its third argument is the text of a primitive. */
-function digitsAsText(_name: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || context?.source === undefined) return value;
-  const digits = normalDecimal(context.source);
-  return digits === null || digits === normalDecimal(String(value)) ? value : digits;
-}
-
-function acceptJson(column: Column, value: unknown): Accepted {
+/** Any JSON value that every database can keep. */
+export function acceptJson(column: Column, value: unknown): Accepted {
   const fault = jsonFault(value, column);
   return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
 }

@@ -1,4 +1,5 @@
-/** The texts of types that the service does not know, but whose form it can tell. Pure functions. */
+/** The forms of texts that the service can tell without the database. Pure functions. */
+import { isAddress4, isAddress6 } from "./addresses.ts";
 import type { Column, Notation } from "./column.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -15,7 +16,44 @@ export const notations: Readonly<Record<Notation, Known>> = {
       isGeometry(text) ? null : "must be a geometry as WKT, such as POINT(1 2)",
     schema: { examples: ["POINT(1 2)"] },
   },
+  ip4: {
+    fault: (_column, text) => (isAddress4(text) ? null : "must be an IPv4 address"),
+    schema: { format: "ipv4" },
+  },
+  ip6: {
+    fault: (_column, text) => (isAddress6(text) ? null : "must be an IPv6 address"),
+    schema: { format: "ipv6" },
+  },
+  year: {
+    fault: (_column, text) =>
+      yearText.test(text) ? null : "must be a year from 1901 to 2155, or 0000",
+    schema: { examples: ["2026"] },
+  },
+  word32: wordOf(2n ** 32n - 1n),
+  word64: wordOf(2n ** 64n - 1n),
+  set: { fault: setFault, schema: {} },
+  anything: { fault: () => null, schema: {} },
+  numberLike: { fault: (_column, text) => numberFault(text), schema: {} },
 };
+
+function wordOf(max: bigint): Known {
+  const isWord = (text: string): boolean => /^\d{1,20}$/.test(text) && BigInt(text) <= max;
+  return {
+    fault: (_column, text) =>
+      isWord(text) ? null : `must be the digits of a whole number from 0 to ${max}`,
+    schema: { pattern: "^[0-9]+$", examples: ["16384"] },
+  };
+}
+
+const yearText = /^(?:0000|190[1-9]|19[1-9]\d|20\d\d|21[0-4]\d|215[0-5])$/;
+
+/** A number too is refused, unless it is a label: the server takes the text `3` for its first two labels. */
+function setFault({ members }: Column, text: string): string | null {
+  if (members === undefined || text === "") return null;
+  return text.split(",").every((one) => members.includes(one))
+    ? null
+    : `must be labels with commas between them, of: ${members.join(", ")}`;
+}
 
 function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | null {
   if (!/^[01]+$/.test(text)) return "must be a text of the digits 0 and 1";
@@ -24,7 +62,18 @@ function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | n
   return text.length < lengthMax ? null : `must have at most ${lengthMax} digits`;
 }
 
+/** Other digits than those of the number that is stored would be lost. */
+function numberFault(text: string): string | null {
+  if (!numberText.test(text.trim())) return null;
+  const isInteger = /^(?:0|-?[1-9]\d{0,17})$/.test(text);
+  const isPlain = !/e/i.test(text) && text.replace(/\D/g, "").length <= 15;
+  return isInteger || (isPlain && String(Number(text)) === text)
+    ? null
+    : `would be stored as the number ${Number(text)}`;
+}
+
 const number = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`;
+const numberText = new RegExp(`^${number}$`);
 const place = new RegExp(String.raw`^\s*${number}\s+${number}\s*$`);
 
 /** What stands in the brackets of each kind. */

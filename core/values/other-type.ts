@@ -18,7 +18,8 @@ const schema = { type: ["string", "number", "boolean"] } as const;
 export const otherType: TypeDefinition = {
   accept: acceptOther,
   // A view may compute numbers, of which no database says the type beforehand.
-  shownSchema: () => schema,
+  shownSchema: ({ native, notation }) =>
+    native === "" && notation === undefined ? schema : { type: "string" },
   acceptedSchema: ({ notation }) =>
     notation === undefined ? schema : { type: ["string", "number"], ...notations[notation].schema },
   fromShown: textOfShown,

@@ -5,12 +5,15 @@
 import type { Column } from "./column.ts";
 import { type JsonSchema, orNull } from "./json-schema.ts";
 import { unlimited } from "./accept.ts";
+import { groupReason } from "./type-groups.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Decimals } from "./type-definition.ts";
 
 /** What answers show of the column. `decimals` as project.json says. */
 export function shownSchema(column: Column, decimals: Decimals = "number"): JsonSchema {
-  return nulled(column, columnTypes[column.type].shownSchema(column, decimals));
+  const schema = nulled(column, columnTypes[column.type].shownSchema(column, decimals));
+  const reason = groupReason(column);
+  return reason === null ? schema : { ...schema, description: `It ${reason}.` };
 }
 
 /**

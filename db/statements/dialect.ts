@@ -74,6 +74,11 @@ export interface Dialect {
   /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */
   exact(column: Column, term: SQL): SQL;
   /**
+   * The condition that the column's text is one of the values, character by character. Absent: by `exact`. It comes beside an ordinary
+   * comparison of the column, so it is printed such that the planner neither takes an index for it nor expects fewer rows.
+   */
+  isExactly?(column: Column, name: SQL, values: readonly SQL[]): SQL;
+  /**
    * Whether the JSON value or array of the column holds the other one: an element of an array is it, or an object that has its members. Of
    * an array, `value` has the one element. `value` is the placeholder as `param` printed it.
    */

@@ -35,10 +35,8 @@ export interface Emitter {
   joined(left: Column, right: Column): void;
   /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
   compared(column: Column, value: Scalar): void;
-  /** The column's text in a form that differs where any character does. */
-  exactText(column: Column): void;
-  /** A value that is compared with that. */
-  exactValue(column: Column, value: Scalar): void;
+  /** Whether the column's text is one of the values, character by character; `negated`: whether it is none of them. */
+  exactly(column: Column, values: readonly Scalar[], negated: boolean): void;
   /** A value to be stored in the column. */
   value(column: Column, value: Scalar): void;
   /** What a SELECT answers, each with its column's name. */

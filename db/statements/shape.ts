@@ -84,12 +84,9 @@ class KeyEmitter implements Emitter, Shape {
     this.keep(column, value);
   }
 
-  exactText(column: Column): void {
-    this.key += `X${idOf(column)}`;
-  }
-
-  exactValue(column: Column, value: Scalar): void {
-    this.keep(column, value);
+  exactly(column: Column, values: readonly Scalar[], negated: boolean): void {
+    this.key += `${negated ? "Y" : "X"}${idOf(column)}${values.length} `;
+    for (const value of values) this.keep(column, value);
   }
 
   value(column: Column, value: Scalar): void {

@@ -2,6 +2,7 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Emitter, LikeOptions } from "./emitter.ts";
 import { isAscii } from "./shape.ts";
@@ -96,12 +97,18 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.comparable(column, this.valueFor(column), this.nameOf(column)));
   }
 
-  exactText(column: Column): void {
-    this.pieces.push(this.dialect.exact(column, this.nameOf(column)));
-  }
-
-  exactValue(column: Column): void {
-    this.pieces.push(this.dialect.exact(column, this.valueFor(column)));
+  exactly(column: Column, values: readonly Scalar[], negated: boolean): void {
+    const { dialect } = this;
+    const name = this.nameOf(column);
+    const places = values.map(() => this.valueFor(column));
+    if (!negated && dialect.isExactly)
+      return void this.pieces.push(dialect.isExactly(column, name, places));
+    const list = sql.join(
+      places.map((place) => dialect.exact(column, place)),
+      sql`, `,
+    );
+    const isAmong = sql.raw(negated ? "not in" : "in");
+    this.pieces.push(sql`${dialect.exact(column, name)} ${isAmong} (${list})`);
   }
 
   value(column: Column): void {

@@ -1,5 +1,6 @@
 /** A condition, piece by piece in the order of its SQL. */
 import type { Condition } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Emitter } from "./emitter.ts";
 import { comparisons, groups, words } from "./words.ts";
 
@@ -59,28 +60,24 @@ function emitIn({ column, values, negated }: In, to: Emitter): void {
   }
   to.comparand(column);
   to.word(negated ? words.notIn : words.in);
-  const last = values.length - 1;
-  to.repeat(paddedCount(values.length), words.comma, (at) =>
-    to.compared(column, values[Math.min(at, last)]!),
-  );
+  const padded = paddedList(values, negated);
+  to.repeat(padded.length, words.comma, (at) => to.compared(column, padded[at]!));
   to.word(words.close);
 }
 
 function emitExact({ column, values, negated }: Exact, to: Emitter): void {
-  to.exactText(column);
-  to.word(negated ? words.notIn : words.in);
-  const last = values.length - 1;
-  to.repeat(paddedCount(values.length), words.comma, (at) =>
-    to.exactValue(column, values[Math.min(at, last)]!),
-  );
-  to.word(words.close);
+  to.exactly(column, paddedList(values, negated), negated);
 }
 
-/** How many values an IN of `count` values prints: the next power of two, so that lists of all lengths share few texts. */
-function paddedCount(count: number): number {
-  let padded = 1;
-  while (padded < count) padded *= 2;
-  return padded;
+/**
+ * What an IN of these values prints: as many as the next power of two, so that lists of all lengths share few texts. The others are null, which
+ * no row equals and for which no planner expects rows; for NOT IN, where null would exclude every row, the last value is repeated.
+ */
+function paddedList(values: readonly Scalar[], negated: boolean): readonly Scalar[] {
+  let length = 1;
+  while (length < values.length) length *= 2;
+  const filler = negated ? values.at(-1)! : null;
+  return Array.from({ length }, (_, at) => (at < values.length ? values[at]! : filler));
 }
 
 /** Escapes a backslash at the end that has nothing to escape: PostgreSQL refuses it, SQLite finds nothing, MySQL takes it for itself. */

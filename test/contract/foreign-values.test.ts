@@ -13,20 +13,21 @@ interface TypeCase {
   readonly native: string;
   readonly good: string;
   readonly bad: string;
+  /** What is said of it; absent = what the database's refusal becomes. */
+  readonly message?: string;
 }
 
 /** By column. SQLite has no such types. */
 const cases: Readonly<Record<EngineName, Readonly<Record<string, TypeCase>>>> = {
   sqlite: {},
   mysql: {
-    address6: { native: "inet6", good: "::1", bad: "nowhere" },
+    address6: { native: "inet6", good: "::1", bad: "nowhere", message: "must be an IPv6 address" },
   },
   postgres: {
     span: { native: "int4range", good: "[1,5)", bad: "[5,1)" },
     spans: { native: "int4multirange", good: "{[1,5)}", bad: "{[5,1)}" },
     during: { native: "tstzrange", good: "empty", bad: "[now" },
     words: { native: "tsquery", good: "'a' & 'b'", bad: "a &" },
-    route: { native: "ltree", good: "a.b", bad: "a..b" },
     pairs: { native: "hstore", good: '"a"=>"1"', bad: "a=>" },
     network: { native: "cidr", good: "10.0.0.0/8", bad: "10.0.0.1/8" },
     host: { native: "inet", good: "10.0.0.1", bad: "10.0.0" },
@@ -49,9 +50,7 @@ describe.runIf(columns.length > 0)("types that the database alone can read", () 
     service = await openFixture({
       tables: [],
       setUp: () => [
-        ...(engine === "postgres"
-          ? ["create extension if not exists ltree", "create extension if not exists hstore"]
-          : []),
+        ...(engine === "postgres" ? ["create extension if not exists hstore"] : []),
         `create table things (id varchar(36) primary key, ${list})`,
       ],
       endpoints: {
@@ -84,7 +83,7 @@ describe.runIf(columns.length > 0)("types that the database alone can read", () 
       const expected = {
         status: 400,
         error: "Validation failed",
-        errors: { [name]: ["has a value that the column cannot hold"] },
+        errors: { [name]: [one.message ?? "has a value that the column cannot hold"] },
       };
       const { id } = record(stored);
       check(await service.post("things/create", { ...others, [name]: one.bad }), expected);

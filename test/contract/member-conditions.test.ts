@@ -14,6 +14,8 @@ const documents = [
   null,
   "[1.50]",
   '{"a": "1", "b": [null]}',
+  '[[9, "deep"], {"x": [8]}]',
+  '{"list": [{"m": 7}], "text [{": "}]"}',
 ];
 const arrays = engine === "postgres";
 
@@ -83,9 +85,9 @@ describe.each(arrays ? ["doc", "parts"] : ["doc"])("read by the JSON of %s", (ke
     ["=", [], [5]],
     ["=", [1.5], [7]],
     ["=", null, [6]],
-    ["!=", whole, [3, 4, 5, 7, 8]],
-    ["<>", [], [1, 2, 3, 4, 7, 8]],
-    ["IS NOT NULL", undefined, [1, 2, 3, 4, 5, 7, 8]],
+    ["!=", whole, [3, 4, 5, 7, 8, 9, 10]],
+    ["<>", [], [1, 2, 3, 4, 7, 8, 9, 10]],
+    ["IS NOT NULL", undefined, [1, 2, 3, 4, 5, 7, 8, 9, 10]],
     ["CONTAINS", "red", [3, 4]],
     ["CONTAINS", "RED", []],
     ["CONTAINS", 5, [3]],
@@ -100,6 +102,14 @@ describe.each(arrays ? ["doc", "parts"] : ["doc"])("read by the JSON of %s", (ke
     ["CONTAINS", { b: [null] }, [8]],
     ["CONTAINS", { b: {} }, [1, 2]],
     ["CONTAINS", true, []],
+    ["CONTAINS", 9, []],
+    ["CONTAINS", "deep", []],
+    ["CONTAINS", { x: 8 }, []],
+    ["CONTAINS", { x: [8] }, [9]],
+    ["CONTAINS", { list: { m: 7 } }, []],
+    ["CONTAINS", { list: [{ m: 7 }] }, [10]],
+    ["CONTAINS", { list: {} }, []],
+    ["CONTAINS", { "text [{": "}]" }, [10]],
   ])("%s %j gives %j", async (operator, value, ids) => {
     expect(await found(key, operator, value)).toEqual(ids);
   });
@@ -188,6 +198,6 @@ describe("other actions take the same conditions", () => {
   test("delete deletes", async () => {
     const answer = await service.post("docs/delete", { where: [{ key: "doc", value: [1.5] }] });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    expect(await found("id", ">=", 5)).toEqual([5, 6, 8]);
+    expect(await found("id", ">=", 5)).toEqual([5, 6, 8, 9, 10]);
   });
 });

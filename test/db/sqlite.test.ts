@@ -269,7 +269,7 @@ describe("a row that others wrote", () => {
     ["blob", "x'00ff'", "AP8="],
     ["uuid", "'ABCDEF00-0000-4000-8000-000000000000'", "abcdef00-0000-4000-8000-000000000000"],
     ["", "x'00ff'", "AP8="],
-    ["", "1.5", 1.5],
+    ["", "1.5", "1.5"],
   ])("in a %s column as %s is shown as %j", async (type, stored, shown) => {
     const table = await create(
       `create table t (id integer primary key, v ${type}); insert into t values (1, ${stored})`,

@@ -27,6 +27,10 @@ const core = [
   "access",
   "access-scopes",
   "access-tokens",
+  "hook-users",
+  "rate-limits",
+  "scope-collations",
+  "wrong-credentials",
 ].map((name) => `test/contract/${name}.test.ts`);
 
 describe.each(["bun", "deno"] as const)("%s", (runtime) => {

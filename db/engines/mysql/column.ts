@@ -2,7 +2,7 @@
  * Makes a `Column` of a type as MySQL and MariaDB write it (`int(10) unsigned`, `varchar(20)`, `enum('a','b')`, `datetime(3)`).
  * Everything about a column's limits stands in that text, so tables and queries share this one reading.
  */
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Column, ColumnType, Notation } from "../../../core/values/column.ts";
 
 /** What the type's text does not say. */
 export interface ColumnFacts {
@@ -30,18 +30,20 @@ export function columnOf(facts: ColumnFacts): Column {
   const isText = type === "text" || type === "json";
   const bytes = bytesOf(kind, size);
   const isBits = kind === "bit" && type === "other";
+  const notation = isBits ? "bits" : geometries.has(kind) ? "wkt" : notations.get(kind);
+  const isOpaque = type === "other" && notation === undefined;
   return {
     name: facts.name,
     type,
     native,
     nullable: facts.nullable,
     hasDefault: facts.hasDefault,
-    generated: facts.generated,
+    generated: isOpaque ? "computed" : facts.generated,
     lengthMax: kind === "char" || kind === "varchar" || isBits ? size : null,
     bytesMax: isText && !facts.isUtf8 ? null : bytes,
     fixedLength: kind === "char" || kind === "binary" || isBits,
-    ...(isBits && { notation: "bits" }),
-    ...(geometries.has(kind) && { notation: "wkt" }),
+    ...(notation && { notation }),
+    ...(isOpaque && { isOpaque }),
     isSingle: kind === "float",
     isLoose: type === "text",
     ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
@@ -59,27 +61,48 @@ export function columnOf(facts: ColumnFacts): Column {
       kind === "timestamp"
         ? { first: "1970-01-01T00:00:01.000Z", last: facts.timestampLast }
         : null,
-    labels: kind === "enum" ? labelsOf(native) : null,
+    labels: kind === "enum" && details !== "" ? labelsOf(native) : null,
+    ...(kind === "set" && details !== "" && { members: labelsOf(native) }),
   };
 }
 
 /** The labels of an `enum(…)` or `set(…)`. */
-export function labelsOf(native: string): readonly string[] {
+function labelsOf(native: string): readonly string[] {
   return [...native.matchAll(/'((?:[^']|'')*)'/g)].map((match) => match[1]!.replaceAll("''", "'"));
 }
 
 function typeOf(kind: string, size: number | null): ColumnType {
   if ((kind === "tinyint" || kind === "bit") && size === 1) return "boolean";
-  return types.get(kind) ?? "other";
+  return nativeTypes.get(kind) ?? "other";
 }
 
-const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+export const geometries: ReadonlySet<string> = new Set([
+  "geometry",
+  "point",
+  "linestring",
+  "polygon",
+  "multipoint",
+  "multilinestring",
+  "multipolygon",
+  "geometrycollection",
+  "geomcollection",
+]);
+
+/** Other types whose texts the service can tell. */
+const notations: ReadonlyMap<string, Notation> = new Map<string, Notation>([
+  ["year", "year"],
+  ["set", "set"],
+  ["inet4", "ip4"],
+  ["inet6", "ip6"],
+]);
+
+/** Every type that the service reads and writes. All others are only shown. */
+export const nativeTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["tinyint", "integer"],
   ["smallint", "integer"],
   ["mediumint", "integer"],
   ["int", "integer"],
   ["bigint", "integer"],
-  ["year", "integer"],
   ["decimal", "decimal"],
   ["float", "float"],
   ["double", "float"],
@@ -94,7 +117,6 @@ const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["mediumtext", "text"],
   ["longtext", "text"],
   ["enum", "text"],
-  ["set", "text"],
   ["uuid", "uuid"],
   ["json", "json"],
   ["binary", "bytes"],
@@ -103,18 +125,8 @@ const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["blob", "bytes"],
   ["mediumblob", "bytes"],
   ["longblob", "bytes"],
-]);
-
-export const geometries: ReadonlySet<string> = new Set([
-  "geometry",
-  "point",
-  "linestring",
-  "polygon",
-  "multipoint",
-  "multilinestring",
-  "multipolygon",
-  "geometrycollection",
-  "geomcollection",
+  ["bit", "other"],
+  ...[...notations.keys(), ...geometries].map((kind) => [kind, "other"] as const),
 ]);
 
 /** Whole numbers that JSON of MySQL keeps with all digits; MariaDB keeps its text as it is. */
@@ -130,7 +142,6 @@ const integerBits: ReadonlyMap<string, bigint> = new Map([
 ]);
 
 function rangeOf(kind: string, isUnsigned: boolean): Column["range"] {
-  if (kind === "year") return { min: 1901n, max: 2155n };
   const bits = integerBits.get(kind) ?? 1n;
   return isUnsigned
     ? { min: 0n, max: (1n << bits) - 1n }

@@ -11,6 +11,7 @@ import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
+import { jsonHolds } from "./json-holds.ts";
 import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
@@ -51,7 +52,7 @@ export function createDialect(decimals: Decimals): Dialect {
       if (isCheckedText(column)) return wholeJson(term);
       return column.notation === "wkt" ? sql`st_astext(${term})` : term;
     },
-    holds: (_column, name, value) => sql`json_contains(${name}, ${value})`,
+    holds,
     // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
     limit: (limit, offset) =>
@@ -127,6 +128,9 @@ const geometryOf = (text: SQL): SQL =>
 
 /** MariaDB keeps JSON as a text that it checks; MySQL has a type whose values it compares itself. */
 const isCheckedText = ({ type, native }: Column): boolean => type === "json" && native !== "json";
+
+const holds = (column: Column, name: SQL, value: SQL): SQL =>
+  isCheckedText(column) ? jsonHolds(name, value) : sql`json_contains(${name}, ${value})`;
 
 /** One text for all ways to write a value. */
 const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary)`;

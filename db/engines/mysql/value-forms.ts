@@ -20,7 +20,6 @@ import {
   type ValueForm,
   type ValueForms,
 } from "../value-forms.ts";
-import { labelsOf } from "./column.ts";
 import { decimalDigits, wholeNumber } from "./parameters.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as char)`;
@@ -36,8 +35,6 @@ const plain: ValueForm = {
 export const valueForms: ValueForms = {
   text: {
     ...plain,
-    bind: ({ native }, value) =>
-      native.startsWith("set(") ? memberList(native, String(value)) : String(value),
     textOf: plainColumn,
   },
   integer: {
@@ -45,6 +42,11 @@ export const valueForms: ValueForms = {
     bind: (_column, value) => wholeNumber(BigInt(value as bigint)),
     decoder: ({ native }, decimals) =>
       native.startsWith("bigint") && decimals === "string" ? String : null,
+    // The text of the server has the zeros in front.
+    textOf: (column, name) =>
+      column.native.includes("zerofill")
+        ? sql`cast(${name} + 0 as char)`
+        : castToText(column, name),
   },
   decimal: {
     ...plain,
@@ -109,11 +111,14 @@ export const valueForms: ValueForms = {
   // No column of these servers has it.
   array: { ...plain, textOf: null },
   other: {
-    bind: ({ notation }, value) =>
-      notation === "bits" ? wholeNumber(BigInt(`0b${String(value)}`)) : String(value),
+    bind({ notation, members }, value) {
+      if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
+      return notation === "set" && members ? memberList(members, String(value)) : String(value);
+    },
     output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
     decoder({ notation, lengthMax }) {
       if (notation === "bits") return (raw) => digitsOf(raw as Buffer, lengthMax ?? 1);
+      if (notation === "year") return (raw) => String(raw).padStart(4, "0");
       return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : String(raw));
     },
     textOf({ notation, lengthMax }, name) {
@@ -126,8 +131,8 @@ export const valueForms: ValueForms = {
 };
 
 /** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
-function memberList(native: string, value: string): string {
-  return /^\s*\d+\s*$/.test(value) && !labelsOf(native).includes(value) ? `?${value}` : value;
+function memberList(members: readonly string[], value: string): string {
+  return /^\s*\d+\s*$/.test(value) && !members.includes(value) ? `?${value}` : value;
 }
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");

@@ -34,8 +34,13 @@ export const namesQuery = `
   where n.nspname = current_schema() and c.relkind in ('r', 'p', 'f', 'v', 'm') and not c.relispartition
   order by 1`;
 
+/** The labels of an enumerated type as JSON text; null for other types. */
+const labels = (type: string): string => `case when ${type}.typtype = 'e' then (
+        select json_agg(e.enumlabel order by e.enumsortorder)::text from pg_catalog.pg_enum e where e.enumtypid = ${type}.oid
+      ) end`;
+
 /**
- * Follows domains down to the type below, from a relation `attribute(place, type, typmod, required, has_default)`.
+ * Follows domains down to the type below, from a relation `attribute(place, type, typmod, required, has_default, is_domain)`.
  * A type modifier of -1 in `format_type` gives the name that stands for "of any length".
  */
 const resolve = `
@@ -43,26 +48,34 @@ const resolve = `
     select * from attribute
     union all
     select r.place, t.typbasetype, case when r.typmod = -1 then t.typtypmod else r.typmod end,
-      r.required or t.typnotnull, r.has_default or t.typdefault is not null
+      r.required or t.typnotnull, r.has_default or t.typdefault is not null, true
     from resolved r
     join pg_catalog.pg_type t on t.oid = r.type and t.typtype = 'd'
   ),
   typed as (
-    select r.place, r.typmod, r.required, r.has_default, pg_catalog.format_type(t.oid, -1) as native, t.typcategory::text as category,
-      case when t.typtype = 'e' then (
-        select json_agg(e.enumlabel order by e.enumsortorder)::text from pg_catalog.pg_enum e where e.enumtypid = t.oid
-      ) end as labels
+    select r.place, r.typmod, r.required, r.has_default, r.is_domain, pg_catalog.format_type(t.oid, -1) as native, t.typcategory::text as category,
+      t.typtype::text as kind, case when t.typcategory = 'A' then (
+        with recursive item(type, typmod) as (
+          select t.typelem, r.typmod
+          union all
+          select d.typbasetype, d.typtypmod from item i join pg_catalog.pg_type d on d.oid = i.type and d.typtype = 'd'
+        )
+        select json_build_object('native', pg_catalog.format_type(d.oid, -1), 'category', d.typcategory::text, 'kind', d.typtype::text,
+          'typmod', i.typmod, 'labels', ${labels("d")})::text
+        from item i join pg_catalog.pg_type d on d.oid = i.type and d.typtype <> 'd'
+      ) end as element,
+      ${labels("t")} as labels
     from resolved r
     join pg_catalog.pg_type t on t.oid = r.type and t.typtype <> 'd'
   )`;
 
 export const columnsQuery = `
-  with recursive attribute(place, type, typmod, required, has_default) as (
-    select attnum::int, atttypid, atttypmod, attnotnull, atthasdef
+  with recursive attribute(place, type, typmod, required, has_default, is_domain) as (
+    select attnum::int, atttypid, atttypmod, attnotnull, atthasdef, false
     from pg_catalog.pg_attribute
     where attrelid = $1::oid and attnum > 0 and not attisdropped
   ), ${resolve}
-  select a.attname::text as name, t.native, t.category, t.typmod, t.required, t.labels,
+  select a.attname::text as name, t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.required, t.labels,
     t.has_default or a.attidentity <> '' as has_default,
     a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
     a.attgenerated <> '' or a.attidentity = 'a' as computed,
@@ -74,14 +87,14 @@ export const columnsQuery = `
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   order by t.place`;
 
-/** What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
+/** The server tells the type below a domain, so that each column may be of one. What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
 export const outputsQuery = `
-  with recursive attribute(place, type, typmod, required, has_default) as (
-    select o.index, o.type, coalesce(a.atttypmod, -1), false, false
+  with recursive attribute(place, type, typmod, required, has_default, is_domain) as (
+    select o.index, o.type, coalesce(a.atttypmod, -1), false, false, true
     from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
     left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
   ), ${resolve}
-  select t.native, t.category, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed,
+  select t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed,
     exists (
       select from pg_catalog.pg_collation l
       where not l.collisdeterministic and t.category = 'S' and (a.attnum is null or l.oid = a.attcollation)
@@ -128,16 +141,14 @@ export const affectedQuery = `
   join pg_catalog.pg_class c on c.oid = affected.oid
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace`;
 
-/** Check and exclusion constraints with their columns, and those of the domains of columns, however deep. */
+/** Check and exclusion constraints with their columns, and those of the domains of columns and of elements, however deep. */
 export const checksQuery = `
   with recursive domain(number, oid) as (
-    select a.attnum, t.oid from pg_catalog.pg_attribute a
-    join pg_catalog.pg_type t on t.oid = a.atttypid and t.typtype = 'd'
+    select a.attnum, a.atttypid from pg_catalog.pg_attribute a
     where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped
     union all
-    select d.number, b.oid from domain d
-    join pg_catalog.pg_type t on t.oid = d.oid
-    join pg_catalog.pg_type b on b.oid = t.typbasetype and b.typtype = 'd'
+    select d.number, case when t.typtype = 'd' then t.typbasetype else t.typelem end from domain d
+    join pg_catalog.pg_type t on t.oid = d.oid and (t.typtype = 'd' or t.typcategory = 'A')
   ), named(place, name, numbers) as (
     select k.oid, k.conname, k.conkey from pg_catalog.pg_constraint k
     where k.conrelid = $1::oid and k.contype in ('c', 'x')

@@ -4,7 +4,6 @@
  */
 import {
   type Column,
-  type ColumnType,
   derivedColumn,
   type ForeignKey,
   type Table,
@@ -27,6 +26,7 @@ import {
   refusalsQuery,
   relationQuery,
 } from "./catalog-queries.ts";
+import { type ColumnRow, columnOf, names, nativeTypes } from "./column.ts";
 import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
@@ -120,7 +120,7 @@ export async function readQuery(
 export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
   (fields as readonly OutputColumn[]).map(({ name, type }) => {
     const native = builtIn.get(type) ?? "text";
-    return derivedColumn(name, columnTypes.get(native)!, { native });
+    return derivedColumn(name, nativeTypes.get(native)!, { native });
   });
 
 /** By oid. Not those that the driver reads by itself: small integers, booleans. */
@@ -146,102 +146,6 @@ export async function readFoldingCollation(connection: Connection): Promise<stri
   const { rows } = await connection.run(foldingQuery, [], false);
   return (rows[0]?.["name"] as string | undefined) ?? null;
 }
-
-interface ColumnRow {
-  readonly name: string;
-  readonly native: string;
-  readonly category: string;
-  readonly typmod: number;
-  readonly required: boolean;
-  readonly has_default: boolean;
-  readonly identity: boolean;
-  readonly computed: boolean;
-  /** Whether the collation is not deterministic. */
-  readonly loose: boolean;
-  /** JSON array of the labels of an enumerated type. */
-  readonly labels: string | null;
-}
-
-function columnOf(row: ColumnRow): Column {
-  const { native, typmod } = row;
-  const type = typeOf(row);
-  const isLengthed = native === "character varying" || native === "bpchar";
-  const isBits = native === bits || native === "bit varying";
-  const isNumeric = native === "numeric" && typmod >= 0;
-  return {
-    name: row.name,
-    type,
-    native,
-    nullable: !row.required,
-    hasDefault: row.has_default,
-    generated: row.computed || isShownOnly(row) ? "computed" : row.identity ? "identity" : "none",
-    lengthMax: typmod < 0 ? null : isLengthed ? typmod - 4 : isBits ? typmod : null,
-    bytesMax: native === "name" ? 63 : null,
-    fixedLength: native === "bpchar" || native === bits,
-    ...(isBits && { notation: "bits" }),
-    isSingle: native === "real",
-    range: ranges.get(native) ?? null,
-    precision: isNumeric ? ((typmod - 4) >> 16) & 0xffff : null,
-    // Eleven bits with sign: a scale may be negative.
-    scale: isNumeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : null,
-    fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
-    span: null,
-    labels: row.labels === null ? null : names(row.labels),
-    ...(row.loose && { isLooselyCollated: true }),
-    ...((row.loose || isCitext(native)) && { isLoose: true }),
-  };
-}
-
-/** The name without quotes would mean a single bit. */
-const bits = '"bit"';
-
-/** Rows within rows, what the server alone makes of texts, and its internal types, which take no text. */
-const isShownOnly = ({ category, native }: ColumnRow): boolean =>
-  category === "C" ||
-  native === "tsvector" ||
-  /^pg_(node_tree|ndistinct|dependencies|mcv_list)$/.test(native);
-
-function typeOf({ category, labels, native }: ColumnRow): ColumnType {
-  if (labels !== null) return "text";
-  if (category === "A") return "array";
-  return columnTypes.get(native) ?? (isCitext(native) ? "text" : "other");
-}
-
-const isCitext = (native: string): boolean => /(^|\.)citext$/.test(native);
-
-/** By the server's name of the type, as `format_type` gives it. */
-const columnTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
-  ["text", "text"],
-  ["character varying", "text"],
-  ["bpchar", "text"],
-  ["name", "text"],
-  ["smallint", "integer"],
-  ["integer", "integer"],
-  ["bigint", "integer"],
-  ["oid", "integer"],
-  ["numeric", "decimal"],
-  ["real", "float"],
-  ["double precision", "float"],
-  ["boolean", "boolean"],
-  ["date", "date"],
-  ["timestamp without time zone", "timestamp"],
-  ["timestamp with time zone", "timestamp"],
-  ["time without time zone", "time"],
-  ["uuid", "uuid"],
-  ["json", "json"],
-  ["jsonb", "json"],
-  ["bytea", "bytes"],
-]);
-
-const ranges: ReadonlyMap<string, { min: bigint; max: bigint }> = new Map([
-  ["smallint", { min: -32_768n, max: 32_767n }],
-  ["integer", { min: -2_147_483_648n, max: 2_147_483_647n }],
-  ["bigint", { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }],
-  ["oid", { min: 0n, max: 4_294_967_295n }],
-]);
-
-/** Lists come as JSON text. */
-const names = (json: unknown): string[] => JSON.parse(String(json)) as string[];
 
 function foreignKeyOf(row: RawRow): ForeignKey {
   return {

@@ -12,7 +12,7 @@ import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn } from "../../statements/dialect.ts";
 import { marks } from "./marks.ts";
-import { castType, isUnordered } from "./types.ts";
+import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { valueForms } from "./value-forms.ts";
@@ -29,12 +29,15 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
-    exact: (_column, name) => sql`(${name}::text collate "C")`,
-    concat: (parts) => sql`concat(${sql.join(parts.map(literalOr), sql`, `)})`,
+    exact: (_column, term) => byBytes(term),
+    // The planner would multiply the shares of rows that it expects for both comparisons; it expects nearly all rows to be not null.
+    isExactly: (_column, name, values) =>
+      sql`nullif(${byBytes(name)} in (${sql.join(values.map(byBytes), sql`, `)}), false) is not null`,
+    concat: (parts) => concat(parts.map(literalOr)),
     like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
-      const byBytes = needsCollation(column) ? '"C"' : null;
-      const collation = !ignoreCase || (ascii && byBytes === null) ? null : foldingCollation();
-      const named = collation ?? byBytes;
+      const own = needsCollation(column) ? '"C"' : null;
+      const collation = !ignoreCase || (ascii && own === null) ? null : foldingCollation();
+      const named = collation ?? own;
       const compared = ignoreAccents ? unaccented(text) : text;
       const collated = named === null ? compared : sql`${compared} collate ${sql.raw(named)}`;
       return ignoreCase
@@ -60,11 +63,14 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     stamp,
     // A type that has no operators is compared as its text; the value's goes through the type, so that both are written alike.
     comparand(column, term) {
-      if (isUnordered(column)) return holdsJson(column) ? asJson(column, term) : sql`${term}::text`;
-      return term;
+      if (!isUnordered(column)) return baseTerm(column, term);
+      return holdsJson(column) ? asJson(column, term) : asText(column, term);
     },
     holds(column, name, value) {
-      if (!holdsJson(column)) return sql`${name} @> ${value}`;
+      if (!holdsJson(column)) {
+        if (!isUnordered(column)) return sql`${name} @> ${value}`;
+        return sql`${asText(column, name)} @> ${asText(column, value)}`;
+      }
       const [whole, part] = [asJson(column, name), asJson(column, value)];
       // The operator itself finds texts and numbers in a list, and objects only within another list.
       return column.type === "array"
@@ -78,7 +84,11 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
   };
 }
 
-const holdsJson = ({ native }: Column): boolean => /^jsonb?(\[\])?$/.test(native);
+const byBytes = (term: SQL): SQL => sql`(${term}::text collate "C")`;
+
+const holdsJson = ({ type, element }: Column): boolean => (element?.type ?? type) === "json";
+
+const asText = (column: Column, term: SQL): SQL => sql`${term}::${sql.raw(textType(column))}`;
 
 /** The type json has no operators. */
 const asJson = ({ native, type }: Column, term: SQL): SQL =>
@@ -113,7 +123,7 @@ function aggregate(
     case "max":
       return column.type === "uuid"
         ? sql`${sql.raw(name)}(${term}::text)::uuid`
-        : sql`${sql.raw(name)}(${term})`;
+        : sql`${sql.raw(name)}(${baseTerm(column, term)})`;
     case "sum":
     case "avg": {
       const isFloat = !isExact(column);
@@ -147,6 +157,14 @@ function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQ
   return sql`greatest(${now}, ${next})`;
 }
 
-/** concat() itself takes a null for nothing. */
+/** The function itself takes a null for nothing, and the server no more than 100 arguments. */
+function concat(parts: readonly SQL[]): SQL {
+  if (parts.length <= argumentsMax) return sql`concat(${sql.join([...parts], sql`, `)})`;
+  const half = Math.ceil(parts.length / 2);
+  return sql`concat(${concat(parts.slice(0, half))}, ${concat(parts.slice(half))})`;
+}
+
+const argumentsMax = 100;
+
 const literalOr = (part: SQL | string): SQL =>
   typeof part === "string" ? sql.raw(`'${part.replaceAll("'", "''")}'`) : part;

@@ -1,10 +1,10 @@
 /** Places of rows in an order, as PostgreSQL writes and reads them: any value as text, which the server casts back. */
 import { sql } from "drizzle-orm/sql/sql";
 import type { Marks } from "../../statements/dialect.ts";
-import { castType, isUnordered } from "./types.ts";
+import { baseTerm, castType, isUnordered } from "./types.ts";
 
 export const marks: Marks = {
-  term: (column, name) => (isUnordered(column) ? sql`${name}::text` : name),
+  term: (column, name) => (isUnordered(column) ? sql`${name}::text` : baseTerm(column, name)),
   output: (_column, term) => sql`${term}::text`,
   decode: null,
   param: (column, placeholder) =>

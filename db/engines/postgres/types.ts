@@ -1,10 +1,12 @@
 /** What a value's type is called in PostgreSQL's own words. */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
 import { arithmeticOf } from "../../../core/values/arithmetic.ts";
 
-/** `name` would cut a long text in a comparison. */
+/** `name` would cut a long text in a comparison. A type that the service does not know is compared as its text. */
 export const castType = (column: Column): string => {
   if (column.isComputed) return computedType(column);
+  if (column.isOpaque) return textType(column);
   return column.native === "name" ? "text" : column.native;
 };
 
@@ -15,8 +17,19 @@ function computedType(column: Column): string {
   return isWhole ? "bigint" : "numeric";
 }
 
-/** Types without an order of their own, and arrays of them: their text is sorted. */
-export const isUnordered = ({ native }: Column): boolean => unordered.test(native);
+/** Types without an order of their own, and arrays of them: their text is compared and sorted. */
+export const isUnordered = ({ native, isOpaque, element }: Column): boolean =>
+  isOpaque === true ||
+  (element ? isUnordered(element) : unordered.test(native) || isHstore(native));
 
-const unordered =
-  /^(json|xml|point|line|lseg|box|path|polygon|circle|xid|cid|jsonpath|pg_snapshot)(\[\])?$/;
+const unordered = /^(json|xml|point|line|lseg|box|path|polygon|circle|jsonpath)$/;
+
+/** Its name may have the schema of the extension in front. It has an order, with operators of its own. */
+export const isHstore = (native: string): boolean => /(^|\.)hstore$/.test(native);
+
+/** A column of a domain as one of the type below it, where operators need that. */
+export const baseTerm = ({ isDomain, native }: Column, term: SQL): SQL =>
+  isDomain ? sql`${term}::${sql.raw(native)}` : term;
+
+/** The value as text, or the array of the texts of its elements. */
+export const textType = ({ type }: Column): string => (type === "array" ? "text[]" : "text");

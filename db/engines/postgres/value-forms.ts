@@ -4,16 +4,18 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import { type Column, derivedColumn } from "../../../core/values/column.ts";
+import { type Json, parseOwnJson } from "../../../core/values/json.ts";
 import type { Scalar } from "../../../core/values/scalar.ts";
 import { showBytes } from "../../../core/values/bytes-type.ts";
 import { showDate } from "../../../core/values/date-type.ts";
 import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
-import { showArray, showJson } from "../../../core/values/json-types.ts";
+import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
+import type { Decimals } from "../../../core/values/type-definition.ts";
 import {
   bindText,
   decodesNothing,
@@ -76,29 +78,72 @@ export const valueForms: ValueForms = {
   },
   array: {
     bind: bindArray,
-    output: (_column, name) => sql`to_jsonb(${name})::text`,
-    decoder: ({ native }) => {
-      const show = /^jsonb?\[\]$/.test(native) ? showJson : showArray;
-      return (raw) => show(raw as string);
+    // Every element as its own text, which no other form of the server keeps whole.
+    output: (column, name) =>
+      isInet(elementOf(column))
+        ? sql`to_jsonb(${name})::text`
+        : sql`to_jsonb(${name}::text[])::text`,
+    decoder(column, decimals) {
+      const show = itemDecoder(elementOf(column), decimals);
+      return (raw) => itemsOf(JSON.parse(raw as string) as Item, show);
     },
     textOf: null,
   },
-  other: plain,
+  other: {
+    ...plain,
+    output: (column, name) => textOfOther(column, name),
+    textOf: (column, name) => textOfOther(column, name),
+  },
 };
+
+/** Left to itself, the driver makes numbers of some types. The cast of an inet writes a mask that no answer shows. */
+const textOfOther = (column: Column, name: SQL): SQL =>
+  isInet(column) ? sql`textin(inet_out(${name}))` : sql`${name}::text`;
+
+const isInet = ({ native }: Column): boolean => native === "inet";
+
+/** An element as the server's text, or a list of them. */
+type Item = string | null | readonly Item[];
+
+function itemsOf(item: Item, show: (text: string) => Json): Json {
+  if (item === null) return null;
+  return typeof item === "string" ? show(item) : item.map((one) => itemsOf(one, show));
+}
+
+/** What the driver makes of a column's text, then what answers show of it. */
+function itemDecoder(element: Column, decimals: Decimals): (text: string) => Json {
+  if (element.type === "boolean") return (text) => text === "true";
+  const decode = valueForms[element.type].decoder(element, decimals);
+  if (element.type === "integer" && decode === null) return Number;
+  return decode ?? asItIs;
+}
+
+const asItIs = (text: string): string => text;
 
 const isInfinite = (text: string): boolean => text === "infinity" || text === "-infinity";
 
-function bindArray({ native }: Column, value: Exclude<Scalar, null>): string {
-  const items = JSON.parse(String(value)) as unknown[];
-  return arrayLiteral(
-    /^jsonb?\[\]$/.test(native) ? items.map((item) => JSON.stringify(item)) : items,
-  );
-}
+/** An array that no table has holds texts. */
+const elementOf = ({ element = textElement }: Column): Column => element;
+
+const textElement = derivedColumn("element", "text", {});
 
 /** A JSON array in the server's notation of arrays: `{"a",NULL,{"b"}}`. */
-function arrayLiteral(value: unknown): string {
-  if (value === null) return "NULL";
-  if (Array.isArray(value)) return `{${value.map(arrayLiteral).join(",")}}`;
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+function bindArray(column: Column, value: Exclude<Scalar, null>): string {
+  const element = elementOf(column);
+  // The text of a box has commas: the server writes arrays of boxes in this way alone.
+  const separator = element.native === "box" ? ";" : ",";
+  const literal = (item: Json): string => {
+    if (item === null) return "NULL";
+    if (element.type !== "json" && Array.isArray(item))
+      return `{${item.map(literal).join(separator)}}`;
+    return `"${itemText(element, item).replace(/["\\]/g, "\\$&")}"`;
+  };
+  return `{${(parseOwnJson(String(value)) as Json[]).map(literal).join(separator)}}`;
+}
+
+function itemText({ type }: Column, item: Json): string {
+  if (type === "json") return JSON.stringify(item);
+  return type === "bytes"
+    ? `\\x${Buffer.from(String(item), "base64").toString("hex")}`
+    : String(item);
 }

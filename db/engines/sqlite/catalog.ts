@@ -15,7 +15,7 @@ import type { ColumnDefinition, Database } from "better-sqlite3";
 import type { Connection } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { formTypeOf, type StoredForms } from "./stored-forms.ts";
-import { typeFacts } from "./types.ts";
+import { notationOf, typeFacts } from "./types.ts";
 
 interface ColumnRow {
   readonly name: string;
@@ -42,8 +42,13 @@ export async function readTable(
   const rows = async <T>(text: string, ...params: unknown[]): Promise<T[]> =>
     (await connection.run(text, params, false)).rows as T[];
 
-  const [found] = await rows<{ type: string; name: string; without_rowid: number }>(
-    "select type, name, wr as without_rowid from pragma_table_list where schema = ? and name = ? collate nocase",
+  const [found] = await rows<{
+    type: string;
+    name: string;
+    without_rowid: number;
+    strict: number;
+  }>(
+    "select type, name, wr as without_rowid, strict from pragma_table_list where schema = ? and name = ? collate nocase",
     schema ?? "main",
     name,
   );
@@ -62,7 +67,13 @@ export async function readTable(
   const place = { schema: schema ?? "main", table: found.name };
   const columns = isView
     ? describeView(database, forms, place)
-    : shown.map((row) => learned(tableColumn(row, identity), row, { database, forms, place }));
+    : shown.map((row) =>
+        learned(tableColumn(row, { identity, isStrict: found.strict === 1 }), row, {
+          database,
+          forms,
+          place,
+        }),
+      );
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -115,13 +126,18 @@ interface LearnOptions {
   readonly place: { readonly schema: string; readonly table: string };
 }
 
-function tableColumn(row: ColumnRow, identity: string | null): Column {
+function tableColumn(
+  row: ColumnRow,
+  { identity, isStrict }: { identity: string | null; isStrict: boolean },
+): Column {
   const isIdentity = row.name === identity;
+  const facts = typeFacts(row.type);
   return {
     name: row.name,
-    ...typeFacts(row.type),
+    ...facts,
+    ...notationOf(facts, isStrict),
     // The collation of a column is told nowhere.
-    isLoose: typeFacts(row.type).type === "text",
+    isLoose: facts.type === "text",
     nullable: row.notnull === 0 && row.pk === 0,
     hasDefault: isIdentity || row.dflt_value !== null,
     generated: row.hidden > 1 ? "computed" : isIdentity ? "identity" : "none",

@@ -27,6 +27,8 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     ...valuesOf(createValueForms(forms), decimals),
     holds: (_column, name, value) => sql`rowgate_json_holds(${name}, ${value})`,
     exact: (_column, term) => sql`(${term} collate binary)`,
+    isExactly: (_column, name, values) =>
+      sql`${asExpression(name)} in (${sql.join(values.map(asExpression), sql`, `)})`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
@@ -55,6 +57,12 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     paramsMax: 32_766,
   };
 }
+
+/**
+ * An expression has no collation, so it is compared by bytes. COLLATE would say so too, but the planner then looks up such a list in the index
+ * and sorts the rows anew, and scans the whole table for a condition with OR around it.
+ */
+const asExpression = (term: SQL): SQL => sql`(${term} || '')`;
 
 /** SQLite adds decimals as doubles, and fails where integers leave 64 bits: exact sums are made by `functions.ts`, as text. */
 function aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL {

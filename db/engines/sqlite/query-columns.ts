@@ -8,7 +8,7 @@ import type { Column, ColumnType } from "../../../core/values/column.ts";
 import { expressionTypes } from "./expression-types.ts";
 import { sampledTypes } from "./sampled-types.ts";
 import { computedForm, formTypeOf, type StoredForms } from "./stored-forms.ts";
-import { typeFacts } from "./types.ts";
+import { notationOf, typeFacts } from "./types.ts";
 
 interface Description {
   readonly database: Database;
@@ -40,7 +40,8 @@ export function describeQuery(
     const facts = typeFacts(column.type);
     const type = formTypeOf(facts.type);
     // The collation of a column is told nowhere.
-    if (type === null) return { ...rest, ...facts, isLoose: facts.type === "text" };
+    if (type === null)
+      return { ...rest, ...facts, ...notationOf(facts, false), isLoose: facts.type === "text" };
     const origin = isPassed ? originOf(column) : null;
     const looked = origin && { ...origin, type, byDefault: null };
     return { ...rest, ...facts, stored: looked ? forms.recall(database, looked) : computedForm };

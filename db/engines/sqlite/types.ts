@@ -36,6 +36,16 @@ export function typeFacts(declared: string | null): TypeFacts {
   };
 }
 
+/** How the service shows and takes texts of a table's column of another type. A word that SQLite does not know means numbers to it. */
+export function notationOf(
+  { type, native }: Pick<Column, "type" | "native">,
+  isStrict: boolean,
+): Pick<Column, "notation"> {
+  if (type !== "other") return {};
+  const isKept = native === "" || (isStrict && native.toUpperCase() === "ANY");
+  return { notation: isKept ? "anything" : "numberLike" };
+}
+
 /** The declared type does not say whether text is meant as a long decimal, or an integer as a boolean; a rule may. */
 const ruleTypes: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
   text: ["decimal"],
@@ -72,7 +82,8 @@ const ranges: ReadonlyMap<string, { min: bigint; max: bigint }> = new Map([
   ["MEDIUMINT", { min: -8_388_608n, max: 8_388_607n }],
 ]);
 
-const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+/** Declared types that mean more than the rules of SQLite say. */
+export const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["BOOLEAN", "boolean"],
   ["BOOL", "boolean"],
   ["DATE", "date"],
@@ -90,6 +101,16 @@ const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["NUMERIC", "decimal"],
   ["DEC", "decimal"],
   ["MONEY", "decimal"],
+  ["SMALLMONEY", "decimal"],
+  ["CURRENCY", "decimal"],
+  ["NUM", "decimal"],
+  ["NUMBER", "decimal"],
+  ["LONG", "integer"],
+  ["DATETIME2", "timestamp"],
+  ["SMALLDATETIME", "timestamp"],
+  ["DATETIMEOFFSET", "timestamp"],
+  ["TIME WITHOUT TIME ZONE", "time"],
+  ["UNIQUEIDENTIFIER", "uuid"],
 ]);
 
 function typeOf(word: string): ColumnType {

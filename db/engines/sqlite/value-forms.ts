@@ -86,7 +86,10 @@ export const createValueForms = (forms: StoredForms): ValueForms => ({
   other: {
     ...plain,
     output: (_column, name) => longAsText(name),
-    decoder: () => (raw) => (raw instanceof Uint8Array ? showBytes(raw) : (raw as Json)),
+    decoder: ({ notation }) => {
+      const show = notation === undefined ? (raw: unknown) => raw as Json : String;
+      return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : show(raw));
+    },
   },
 });
 

@@ -1,0 +1,48 @@
+/** Columns of SQLite that hold values of any type: a text stays the text that was sent, and other values are shown as texts. */
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { record, records } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+describe.runIf(inject("engine") === "sqlite")("columns of any type", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [],
+      setUp: () => [
+        "create table strict_things (id integer primary key, value any) strict",
+        "create table free_things (id integer primary key, value)",
+        ...["strict_things", "free_things"].map(
+          (table) => `insert into ${table} values (1, 5), (2, 1.5), (3, '5'), (4, x'00ff')`,
+        ),
+      ],
+      endpoints: Object.fromEntries(
+        ["strict_things", "free_things"].map((tableName) => [
+          tableName,
+          { tableName, action: { read: true, create: true } },
+        ]),
+      ),
+      project: { cache: { enabled: false } },
+    });
+  });
+  afterAll(() => service.close());
+
+  describe.each(["strict_things", "free_things"])("%s", (table) => {
+    test("are shown as texts, and found by numbers and texts", async () => {
+      const all = await service.post(`${table}/read`, { page: 1 });
+      expect(records(all).map(({ value }) => value)).toEqual(["5", "1.5", "5", "AP8="]);
+      for (const value of [5, "5"]) {
+        const where = { conditions: [{ key: "value", operator: "=", value }] };
+        const found = await service.post(`${table}/read`, { where });
+        expect(records(found).map(({ id }) => id)).toEqual([1, 3]);
+      }
+    });
+
+    test("keep a text as it was sent", async () => {
+      const created = await service.post(`${table}/create`, { id: 9, value: "007" });
+      expect(record(created)).toMatchObject({ value: "007" });
+      const [stored] = await service.sql(`select typeof(value) as kind from ${table} where id = 9`);
+      expect(stored).toEqual({ kind: "text" });
+      await service.sql(`delete from ${table} where id = 9`);
+    });
+  });
+});
