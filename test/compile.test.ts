@@ -7,6 +7,7 @@ import type { Column, Source, Table } from "../core/values/column.ts";
 import type { Assignment, Comparison, Condition, Statement } from "../core/query/statement.ts";
 import type { Scalar } from "../core/values/scalar.ts";
 import { resultOf } from "../core/query/aggregate-results.ts";
+import { keyIn } from "../core/query/key-conditions.ts";
 import { markOf, selectPage } from "../core/lists/cursor.ts";
 import { parseFormula } from "../core/query/formula.ts";
 import type { Formula } from "../core/query/formula-tree.ts";
@@ -236,7 +237,7 @@ const printed: readonly (readonly [string, Statement])[] = [
     {
       kind: "insert",
       table,
-      key: id,
+      key: [id],
       columns: [name, flag],
       rows: [
         ["a", true],
@@ -250,8 +251,8 @@ const printed: readonly (readonly [string, Statement])[] = [
     {
       kind: "update",
       table,
-      key: id,
-      keyValue: 7n,
+      key: [id],
+      keyValue: [7n],
       guard: compare(price, ">=", "5"),
       set: [
         { kind: "add", column: price, delta: "-5" },
@@ -261,11 +262,56 @@ const printed: readonly (readonly [string, Statement])[] = [
     },
   ],
   [
+    "an update by a key of two columns",
+    {
+      kind: "update",
+      table,
+      key: [id, name],
+      keyValue: [7n, "seven"],
+      guard: compare(price, ">=", "5"),
+      set: [{ kind: "set", column: flag, value: true }],
+      returning: [price],
+    },
+  ],
+  ...[[id], [id, name]].map((key): readonly [string, Statement] => [
+    `an update of many rows by a key of ${key.length === 1 ? "one column" : "two columns"}`,
+    {
+      kind: "updateMany",
+      table,
+      key,
+      columns: [price],
+      rows: [
+        { keyValue: [7n, "seven"].slice(0, key.length), values: ["1"] },
+        { keyValue: [8n, "eight"].slice(0, key.length), values: ["2"] },
+      ],
+      guard: compare(price, ">", "0"),
+      set: [{ kind: "set", column: flag, value: true }],
+      returning: [],
+    },
+  ]),
+  [
+    "a delete by three keys of two columns",
+    {
+      kind: "delete",
+      table,
+      key: [id, name],
+      where: keyIn(
+        [id, name],
+        [
+          [7n, "seven"],
+          [8n, "eight"],
+          [9n, "nine"],
+        ],
+      ),
+      returning: [],
+    },
+  ],
+  [
     "a delete",
     {
       kind: "delete",
       table,
-      key: id,
+      key: [id],
       where: { kind: "null", column: flag, negated: false },
       returning: [id],
     },
@@ -360,7 +406,7 @@ describe("a statement", () => {
   ];
   test.each(everyRow)("that deletes by %s is refused", (_case, where) => {
     for (const dialect of Object.values(dialects)) {
-      const statement: Statement = { kind: "delete", table, key: id, where, returning: [] };
+      const statement: Statement = { kind: "delete", table, key: [id], where, returning: [] };
       expect(() => createCompiler(dialect)(statement)).toThrow("A DELETE needs a condition");
     }
   });
@@ -369,8 +415,8 @@ describe("a statement", () => {
     const statement: Statement = {
       kind: "update",
       table,
-      key: id,
-      keyValue: null,
+      key: [id],
+      keyValue: [null],
       guard: null,
       set: [{ kind: "set", column: name, value: "x" }],
       returning: [],
@@ -512,7 +558,7 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "insert",
         table,
-        key: id,
+        key: [id],
         columns: given,
         rows: times(1 + random(3), () => given.map((of) => anyValue(random, of))),
         returning: some(),
@@ -522,8 +568,8 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "update",
         table,
-        key: id,
-        keyValue: 1n,
+        key: [id],
+        keyValue: [1n],
         guard: where,
         set: times(1 + random(3), () => anyAssignment(random)),
         returning: some(),
@@ -532,7 +578,7 @@ function anyStatement(random: Random): Statement {
       return {
         kind: "delete",
         table,
-        key: id,
+        key: [id],
         where: { kind: "and", members: [compare(id, "=", 1n), ...(where === null ? [] : [where])] },
         returning: some(),
       };

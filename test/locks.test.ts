@@ -23,7 +23,7 @@ const given: LockSettings = {
 const key = column("text", { name: "id" });
 const write = {
   table: { identity: "main.goods" },
-  key,
+  key: [key],
   shown: new Map([["id", key]]),
 } as unknown as WritePlan;
 
@@ -78,24 +78,24 @@ describe("record locks", () => {
   test("are tried again as often as the settings say", async () => {
     const { asked, counted } = counting(createMemoryLocks());
     const request = open(counted, { retries: 4, retryDelayMs: 1 });
-    await request().takeRecords(write, ["a"]);
-    expect(await kindOf(request().takeRecords(write, ["a"]))).toBe("lockConflict");
+    await request().takeRecords(write, [["a"]]);
+    expect(await kindOf(request().takeRecords(write, [["a"]]))).toBe("lockConflict");
     expect(asked.acquire).toBe(1 + 5);
   });
 
   test("are tried once with the strategy fail", async () => {
     const { asked, counted } = counting(createMemoryLocks());
     const request = open(counted, { strategy: "fail", retries: 50 });
-    await request().takeRecords(write, ["a"]);
-    expect(await kindOf(request().takeRecords(write, ["a"]))).toBe("lockConflict");
+    await request().takeRecords(write, [["a"]]);
+    expect(await kindOf(request().takeRecords(write, [["a"]]))).toBe("lockConflict");
     expect(asked.acquire).toBe(2);
   });
 
   test("are taken by the one who waits, once they are given back", async () => {
     const request = open(createMemoryLocks(), { retries: 20, retryDelayMs: 10 });
     const first = request();
-    await first.takeRecords(write, ["a"]);
-    const waiting = kindOf(request().takeRecords(write, ["a"]));
+    await first.takeRecords(write, [["a"]]);
+    const waiting = kindOf(request().takeRecords(write, [["a"]]));
     await sleep(40);
     await first.close();
     expect(await waiting).toBe("fine");
@@ -103,31 +103,31 @@ describe("record locks", () => {
 
   test("are not waited for beyond the request's deadline", async () => {
     const request = open(createMemoryLocks(), { retries: 100, retryDelayMs: 500 }, 1_600);
-    await request().takeRecords(write, ["a"]);
-    const tookMs = await elapsed(() => kindOf(request().takeRecords(write, ["a"])));
+    await request().takeRecords(write, [["a"]]);
+    const tookMs = await elapsed(() => kindOf(request().takeRecords(write, [["a"]])));
     expect(tookMs).toBeLessThan(800);
   });
 
   test("are kept on while the request runs, and are free when it is over", async () => {
     const request = open(createMemoryLocks(), { ttlSeconds: 1, strategy: "fail" });
     const first = request();
-    await first.takeRecords(write, ["a", "b"]);
+    await first.takeRecords(write, [["a"], ["b"]]);
     await sleep(1_500);
-    expect(await kindOf(request().takeRecords(write, ["b"]))).toBe("lockConflict");
-    expect(await kindOf(first.checkWrite(write, ["a"]))).toBe("fine");
+    expect(await kindOf(request().takeRecords(write, [["b"]]))).toBe("lockConflict");
+    expect(await kindOf(first.checkWrite(write, [["a"]]))).toBe("fine");
     await first.close();
-    expect(await kindOf(request().takeRecords(write, ["a", "b"]))).toBe("fine");
+    expect(await kindOf(request().takeRecords(write, [["a"], ["b"]]))).toBe("fine");
   });
 
   test("that could not be kept on stop the write", async () => {
     const { state, wrapped } = failing(createMemoryLocks());
     const request = open(wrapped, { ttlSeconds: 1, enforceResourceLocks: false });
     const first = request();
-    await first.takeRecords(write, ["a"]);
+    await first.takeRecords(write, [["a"]]);
     state.isAway = true;
-    expect(await kindOf(first.checkWrite(write, ["a"]))).toBe("fine");
+    expect(await kindOf(first.checkWrite(write, [["a"]]))).toBe("fine");
     await sleep(1_100);
-    expect(await kindOf(first.checkWrite(write, ["a"]))).toBe("lockConflict");
+    expect(await kindOf(first.checkWrite(write, [["a"]]))).toBe("lockConflict");
     await first.close();
   });
 
@@ -138,24 +138,24 @@ describe("record locks", () => {
       { ttlSeconds: 1 },
     );
     const first = request();
-    await first.takeRecords(write, ["a"]);
+    await first.takeRecords(write, [["a"]]);
     await sleep(500);
-    expect(await kindOf(first.checkWrite(write, ["a"]))).toBe("lockConflict");
+    expect(await kindOf(first.checkWrite(write, [["a"]]))).toBe("lockConflict");
     await first.close();
   });
 
   test("may be taken twice by one request", async () => {
     const request = open(createMemoryLocks(), { strategy: "fail" })();
-    await request.takeRecords(write, ["a"]);
-    expect(await kindOf(request.takeRecords(write, ["a", "b"]))).toBe("fine");
+    await request.takeRecords(write, [["a"]]);
+    expect(await kindOf(request.takeRecords(write, [["a"], ["b"]]))).toBe("fine");
   });
 
   test("of more records than the store takes at once are taken and given back", async () => {
     const request = open(createMemoryLocks(), { strategy: "fail" });
     const first = request();
-    const values = Array.from({ length: 1_234 }, (_, at) => `r${at}`);
+    const values = Array.from({ length: 1_234 }, (_, at) => [`r${at}`]);
     await first.takeRecords(write, values);
-    expect(await kindOf(request().takeRecords(write, ["r1233"]))).toBe("lockConflict");
+    expect(await kindOf(request().takeRecords(write, [["r1233"]]))).toBe("lockConflict");
     await first.close();
     expect(await kindOf(request().takeRecords(write, values))).toBe("fine");
   });
@@ -163,16 +163,15 @@ describe("record locks", () => {
 
 describe.each([true, false])("with resource locks enforced and locking.enabled %s", (enabled) => {
   const wanted = {
-    key: "id",
-    value: "a",
-    locked: { resource: "table main.goods", column: key, value: "a" },
+    shown: { key: "id", value: "a" },
+    locked: { resource: "table main.goods", key: [key], value: ["a"] },
   };
   const claim = { token: null, owner: null, ttlMs: 10_000 };
 
   test("nobody is granted a lock while a write that was let through runs", async () => {
     const request = open(createMemoryLocks(), { enabled, strategy: "fail" });
     const writing = request();
-    await writing.guardWrite(write, ["a"]);
+    await writing.guardWrite(write, [["a"]]);
     expect(await kindOf(request().acquire([wanted], claim))).toBe("lockConflict");
     await writing.close();
     expect(await kindOf(request().acquire([wanted], claim))).toBe("fine");
@@ -180,8 +179,8 @@ describe.each([true, false])("with resource locks enforced and locking.enabled %
 
   test("writes of other records go on at the same time", async () => {
     const request = open(createMemoryLocks(), { enabled, strategy: "fail" });
-    await request().guardWrite(write, ["a"]);
-    expect(await kindOf(request().guardWrite(write, ["b"]))).toBe("fine");
+    await request().guardWrite(write, [["a"]]);
+    expect(await kindOf(request().guardWrite(write, [["b"]]))).toBe("fine");
   });
 });
 
@@ -191,16 +190,16 @@ describe("with resource locks enforced alone", () => {
   test("a write waits for another one of the record, whatever the strategy says", async () => {
     const request = open(createMemoryLocks(), settings);
     const first = request();
-    await first.guardWrite(write, ["a"]);
-    const second = kindOf(request().guardWrite(write, ["a"]));
+    await first.guardWrite(write, [["a"]]);
+    const second = kindOf(request().guardWrite(write, [["a"]]));
     await first.close();
     expect(await second).toBe("fine");
   });
 
   test("a write waits for another one of the record no longer than to its deadline", async () => {
     const request = open(createMemoryLocks(), settings, limits.lockReserveMs);
-    await request().guardWrite(write, ["a"]);
-    expect(await kindOf(request().guardWrite(write, ["a"]))).toBe("lockConflict");
+    await request().guardWrite(write, [["a"]]);
+    expect(await kindOf(request().guardWrite(write, [["a"]]))).toBe("lockConflict");
   });
 });
 
@@ -211,26 +210,26 @@ describe("with a store that is away", () => {
   test("writes are refused, and nobody tries again", async () => {
     const request = open(away.wrapped, { retries: 100, retryDelayMs: 1_000 });
     const tookMs = await elapsed(async () => {
-      expect(await kindOf(request().guardWrite(write, ["a"]))).toBe("lockNotTaken");
-      expect(await kindOf(request().takeRecords(write, ["a"]))).toBe("unavailable");
+      expect(await kindOf(request().guardWrite(write, [["a"]]))).toBe("lockNotTaken");
+      expect(await kindOf(request().takeRecords(write, [["a"]]))).toBe("unavailable");
     });
     expect(tookMs).toBeLessThan(200);
   });
 
   test("writes are refused also where only resource locks count", async () => {
     const request = open(away.wrapped, { enabled: false });
-    expect(await kindOf(request().guardWrite(write, ["a"]))).toBe("unavailable");
+    expect(await kindOf(request().guardWrite(write, [["a"]]))).toBe("unavailable");
   });
 
   test("writes go on where no lock counts", async () => {
     const request = open(away.wrapped, { enabled: false, enforceResourceLocks: false });
-    expect(await kindOf(request().guardWrite(write, ["a"]))).toBe("fine");
+    expect(await kindOf(request().guardWrite(write, [["a"]]))).toBe("fine");
   });
 
   test("a request that is over says nothing", async () => {
     const { state, wrapped } = failing(createMemoryLocks());
     const request = open(wrapped)();
-    await request.takeRecords(write, ["a"]);
+    await request.takeRecords(write, [["a"]]);
     state.isAway = true;
     expect(await kindOf(request.close())).toBe("fine");
   });

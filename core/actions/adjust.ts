@@ -25,11 +25,11 @@ import {
   allOf,
   type Assignment,
   type Condition,
-  equals,
   sourceOf,
   type UpdateOne,
 } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import type { KeyValue } from "../values/key.ts";
 import { closest } from "../values/closest.ts";
 import { adjustSchema } from "../records/adjust-schema.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
@@ -84,7 +84,7 @@ export const adjust = defineAction<AdjustNeeds>({
 function statementOf(
   call: Call,
   plan: AdjustNeeds,
-  { keyValue, changes }: { keyValue: Scalar; changes: readonly Change[] },
+  { keyValue, changes }: { keyValue: KeyValue; changes: readonly Change[] },
 ): UpdateOne {
   const { table, key, shown } = plan.write;
   const adds: Assignment[] = changes.map(({ field, delta }) => ({
@@ -197,14 +197,18 @@ function boundBy(column: Column, operator: ">=" | "<=", bound: string): Conditio
  */
 async function refusal(
   call: Call,
-  { plan, keyValue, changes }: { plan: AdjustNeeds; keyValue: Scalar; changes: readonly Change[] },
+  {
+    plan,
+    keyValue,
+    changes,
+  }: { plan: AdjustNeeds; keyValue: KeyValue; changes: readonly Change[] },
   queries: Queries,
 ): Promise<AppError> {
   const row = await queries.one({
     kind: "select",
     source: sourceOf(plan.write.table),
-    columns: [plan.write.key, ...changes.map(({ field }) => field.column)],
-    where: equals(plan.write.key, keyValue),
+    columns: [...plan.write.key, ...changes.map(({ field }) => field.column)],
+    where: keyIs(plan.write.key, keyValue),
     sort: [],
     limit: 1,
     offset: 0,

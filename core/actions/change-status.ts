@@ -13,6 +13,7 @@ import { readBack, updateAudit } from "../records/record.ts";
 
 import type { Assignment } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
+import type { KeyValue } from "../values/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
 import {
   checkTransition,
@@ -83,7 +84,7 @@ export const changeStatus = defineAction<WorkflowNeeds>({
 
 interface Attempt {
   readonly tx: Queries;
-  readonly keyValue: Scalar;
+  readonly keyValue: KeyValue;
   readonly wanted: Wanted;
   readonly hooks: HookRun;
 }

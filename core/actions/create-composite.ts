@@ -31,8 +31,10 @@ import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../plans/ports.ts";
-import { createAudit, fillsBeside, newKey, readBack, withFills } from "../records/record.ts";
+import { createAudit, fillsBeside, readBack, withFills } from "../records/record.ts";
 import type { Assignment } from "../query/statement.ts";
+import type { KeyValue } from "../values/key.ts";
+import { newKey } from "../records/record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { comparand } from "../query/where.ts";
 import { createCompositeSchema, createdCompositeSchema } from "../documents/composite-schema.ts";
@@ -114,14 +116,14 @@ function listOf(sent: Record<string, unknown>, detail: DetailPlan): readonly unk
 }
 
 function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<Column, Scalar> {
-  const { write, composite, keyColumns } = plan;
+  const { write, composite } = plan;
   const { rules } = call.entity;
   const open = { ...write, writable: composite.writable };
   const checked = rules.check(withFills(call, open), "create", composite.writable);
   Object.assign(errors, checked.errors);
   const values = new Map<Column, Scalar>([...fillsBeside(call, open), ...checked.values]);
-  const keyValue = newKey(call, { key: write.key, keyColumns, rules }, errors);
-  if (keyValue !== null) values.set(write.key, keyValue);
+  const made = newKey(call, { ...write, rules, fills: call.fills }, errors);
+  for (const [column, value] of made) values.set(column, value);
   for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
     values.set(column, value);
   // The header is inserted before its details, so its totals need a value until they are computed.
@@ -136,7 +138,7 @@ async function store(
   plan: CompositeNeeds,
   { header, details }: NewComposite,
   { tx, oneByOne }: Pick<DetailScope, "tx" | "oneByOne">,
-): Promise<{ record: Row; etag: string; subject: Json }> {
+): Promise<{ record: Row; etag: string; subject: readonly Json[] }> {
   const { table, key, shown } = plan.write;
   const [stored] = await tx.insert({
     kind: "insert",
@@ -144,16 +146,17 @@ async function store(
     key,
     columns: [...header.keys()],
     rows: [[...header.values()]],
-    returning: [...new Set([...shown.values(), key])],
+    returning: [...new Set([...shown.values(), ...key])],
   });
   if (!stored) throw new Error("The database stored a row but did not return it");
-  const subject = stored[key.name] ?? null;
-  const keyValue = comparand(key, subject);
+  const subject = key.map(({ name }) => stored[name] ?? null);
+  const keyValue = key.map((column, at) => comparand(column, subject[at]!));
+  const [headerKey = null] = subject;
 
   const totals: Assignment[] = [];
   const lists: Record<string, Row[]> = {};
   for (const { detail, items } of details) {
-    const scope = { tx: past(tx, "details"), oneByOne, headerKey: headerKeyFor(detail, subject) };
+    const scope = { tx: past(tx, "details"), oneByOne, headerKey: headerKeyFor(detail, headerKey) };
     const keys = await insertDetails(detail, items, scope);
     await computeDetails(detail, scope);
     totals.push(...(await totalsOf(detail, scope)));
@@ -161,16 +164,16 @@ async function store(
   }
   const row = totals.length > 0 ? await addTotals(plan, keyValue, { totals, tx }) : stored;
   const record = await readBack(row, plan, tx);
-  if (!shown.has(key.name)) delete record[key.name];
+  for (const { name } of key) if (!shown.has(name)) delete record[name];
   return { record: { ...record, ...lists }, etag: etagOf(record, plan.read), subject };
 }
 
 async function addTotals(
   { write: { table, key, shown } }: CompositeNeeds,
-  keyValue: Scalar,
+  keyValue: KeyValue,
   { totals, tx }: { totals: readonly Assignment[]; tx: Queries },
 ): Promise<Row> {
-  const returning = [...new Set([...shown.values(), key])];
+  const returning = [...new Set([...shown.values(), ...key])];
   const guard = null;
   const row = await tx.updateOne({
     kind: "update",

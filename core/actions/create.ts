@@ -3,10 +3,10 @@ import { defineAction, type Write } from "../calls/action.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import type { Row } from "../plans/ports.ts";
-import { type CreatePlan, insertOf, readBack } from "../records/record.ts";
+import { insertOf, type InsertingPlan, readBack } from "../records/record.ts";
 import { createSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
-export const create = defineAction<CreatePlan>({
+export const create = defineAction<InsertingPlan>({
   name: "create",
   summary: "Stores one record.",
   mode: "writes",
@@ -19,9 +19,7 @@ export const create = defineAction<CreatePlan>({
   takesEmptyBody: false,
 
   needs({ insert, read }) {
-    if (!insert || !read) return null;
-    const { key } = insert;
-    return { write: insert, read, keyColumns: new Map(key ? [[key.name, key]] : []) };
+    return insert && read && { write: insert, read };
   },
   input: (plan, { entity }) => createSchema(plan, entity),
   answer: (plan, { entity }) => ({ status: 201, schema: writeAnswerSchema(plan, entity) }),
@@ -37,12 +35,13 @@ export const create = defineAction<CreatePlan>({
       async run(queries) {
         const data = await runBefore(call, queries, { event: "onBeforeInsert", data: call.body });
         const insert = ready ?? insertOf({ ...call, body: data }, plan);
-        const isKeyShown = key === null || shown.has(key.name);
-        const returning = isKeyShown ? insert.returning : [...insert.returning, key];
+        const unshown = key.filter(({ name }) => !shown.has(name));
+        const returning =
+          unshown.length === 0 ? insert.returning : [...insert.returning, ...unshown];
         const row = onlyRow(await queries.insert({ ...insert, returning }));
-        const subject = key && (row[key.name] ?? null);
+        const subject = key.map(({ name }) => row[name] ?? null);
         const record = await readBack(row, plan, queries);
-        if (!isKeyShown) delete record[key.name];
+        for (const { name } of unshown) delete record[name];
         await runAfter(call, queries, { event: "onAfterInsert", data, record });
         const message = `${entity.name} data successfully added`;
         const etag = etagOf(record, plan.read);

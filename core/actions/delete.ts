@@ -11,6 +11,8 @@ import type { Row } from "../plans/ports.ts";
 import { lockRecord, recordPlan, type RecordPlan } from "../records/record.ts";
 
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
+import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import { keyNames, type KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { comparand, parseEqualities } from "../query/where.ts";
 import { deleteAnswerSchema, deleteSchema } from "../records/record-schema.ts";
@@ -72,41 +74,37 @@ async function guardMatching(
   const rows = await call.session.all({
     kind: "select",
     source: sourceOf(table),
-    columns: [key],
+    columns: key,
     where,
-    sort: [{ column: key, direction: "asc" }],
+    sort: key.map((column) => ({ column, direction: "asc" })),
     limit: null,
     offset: 0,
     lock: false,
   });
-  const values = rows.map((row) => comparand(key, row[key.name]));
+  const values = keysOf(plan, rows);
   await call.locks.guardWrite(plan.write, values);
-  const parts: Condition[] = [];
-  for (let at = 0; at < Math.max(values.length, 1); at += limits.inValuesMax) {
-    const some = values.slice(at, at + limits.inValuesMax);
-    const among: Condition = { kind: "in", column: key, values: some, negated: false };
-    parts.push({ kind: "and", members: [where, among] });
-  }
-  return parts;
+  const batches = values.length === 0 ? [values] : keyBatches(key, values);
+  return [...batches].map((some) => ({ kind: "and", members: [where, keyIn(key, some)] }));
 }
 
 /** If-Match is about one record, so `where` must name it by its key. */
-function namedKey(conditions: readonly Condition[], plan: RecordPlan): Scalar {
-  for (const condition of conditions) {
-    if (condition.kind === "compare" && condition.column === plan.write.key) return condition.value;
-  }
-  throw new AppError(
-    "preconditionFailed",
-    `If-Match needs the primary key ${plan.write.key.name} in where`,
-  );
+function namedKey(conditions: readonly Condition[], { write: { key } }: RecordPlan): KeyValue {
+  return key.map((column) => {
+    for (const condition of conditions)
+      if (condition.kind === "compare" && condition.column === column) return condition.value;
+    throw new AppError(
+      "preconditionFailed",
+      `If-Match needs the primary key ${keyNames(key)} in where`,
+    );
+  });
 }
 
 async function removeAll(plan: RecordPlan, where: Condition, queries: Queries): Promise<Row[]> {
   const { table, key, shown, cascades } = plan.write;
   if (cascades.length > 0) {
     // The headers stay locked until they are deleted.
-    const headers = await lockedRows(plan, { where, columns: [key] }, queries);
-    await removeDetails(cascades, keysOf(plan, headers), queries);
+    const headers = await lockedRows(plan, { where, columns: key }, queries);
+    await removeDetails(cascades, headerKeysOf(plan, headers), queries);
   }
   return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
 }
@@ -123,17 +121,16 @@ async function removeWatched(
   const { table, key, shown, cascades } = plan.write;
   const data = { where: call.body["where"] };
   // Includes the keys even when answers hide them.
-  const columns = [...new Set([...shown.values(), key])];
+  const columns = [...new Set([...shown.values(), ...key])];
   const rows = await lockedRows(plan, { where, columns }, tx);
   for (const row of rows) {
     const oldRecord = shownOf(row, plan);
     await runBefore(call, tx, { event: "onBeforeDelete", data, oldRecord });
   }
-  const keys = keysOf(plan, rows);
-  await removeDetails(cascades, keys, tx);
+  await removeDetails(cascades, headerKeysOf(plan, rows), tx);
   const items: Row[] = [];
-  for (const values of partsOf(keys)) {
-    const among = { kind: "in", column: key, values, negated: false } as const;
+  for (const values of keyBatches(key, keysOf(plan, rows))) {
+    const among = keyIn(key, values);
     const returning = [...shown.values()];
     items.push(...(await tx.delete({ kind: "delete", table, key, where: among, returning })));
   }
@@ -153,11 +150,15 @@ function lockedRows(
   return tx.all({ kind: "select", source, columns, where, ...page, lock: true });
 }
 
-const keysOf = ({ write: { key } }: RecordPlan, rows: readonly Row[]): Scalar[] =>
-  rows.map((row) => comparand(key, row[key.name]));
+const keysOf = ({ write: { key } }: RecordPlan, rows: readonly Row[]): KeyValue[] =>
+  rows.map((row) => key.map((column) => comparand(column, row[column.name])));
+
+/** What details hold of their header: the key of a header has one column. */
+const headerKeysOf = (plan: RecordPlan, rows: readonly Row[]): Scalar[] =>
+  keysOf(plan, rows).map(([value]) => value!);
 
 const shownOf = (row: Row, { write: { key, shown } }: RecordPlan): Row =>
-  shown.has(key.name)
+  key.every(({ name }) => shown.has(name))
     ? row
     : Object.fromEntries(Object.entries(row).filter(([name]) => shown.has(name)));
 
@@ -167,15 +168,10 @@ async function removeDetails(
   tx: Queries,
 ): Promise<void> {
   for (const { table, key, foreignKey } of cascades) {
-    for (const values of partsOf(headers)) {
+    for (let at = 0; at < headers.length; at += limits.inValuesMax) {
+      const values = headers.slice(at, at + limits.inValuesMax);
       const where = { kind: "in", column: foreignKey, values, negated: false } as const;
       await past(tx, "details").delete({ kind: "delete", table, key, where, returning: [] });
     }
   }
-}
-
-/** Splits the keys into lists that fit into one IN. */
-function* partsOf(keys: readonly Scalar[]): Generator<readonly Scalar[]> {
-  for (let at = 0; at < keys.length; at += limits.inValuesMax)
-    yield keys.slice(at, at + limits.inValuesMax);
 }

@@ -5,7 +5,7 @@
 import { defineAction } from "../calls/action.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
-import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf, shownKey } from "../locks/lock-keys.ts";
+import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
 import { isLonger, textFault } from "../values/text.ts";
 import { acquiredSchema, acquireSchema } from "../locks/lock-schema.ts";
 
@@ -37,7 +37,7 @@ export const lockAcquire = defineAction<LockPlan>({
         data: {
           lock_token: acquired.token,
           resource: entity.name,
-          locked_keys: keys.map(shownKey),
+          locked_keys: keys.map(({ shown }) => shown),
           ttl,
           owner: acquired.owner,
           acquired_at: new Date(acquired.acquiredAtMs).toISOString(),

@@ -1,6 +1,6 @@
 /** lock/status: which of these records are locked by lock/acquire, by which owner, and for how much longer. */
 import { defineAction } from "../calls/action.ts";
-import { lockKeysOf, lockPlan, type LockPlan, shownKey } from "../locks/lock-keys.ts";
+import { lockKeysOf, lockPlan, type LockPlan } from "../locks/lock-keys.ts";
 import { secondsLeft } from "../locks/locks.ts";
 import { lockKeysSchema, lockStatesSchema } from "../locks/lock-schema.ts";
 
@@ -29,7 +29,7 @@ export const lockStatus = defineAction<LockPlan>({
           keys: keys.map((key, at) => {
             const state = states[at] ?? null;
             return {
-              ...shownKey(key),
+              ...key.shown,
               locked: state !== null,
               owner: state?.owner ?? null,
               ttl_remaining: secondsLeft(state),

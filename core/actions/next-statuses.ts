@@ -17,7 +17,7 @@ export const nextStatuses = defineAction<WorkflowNeeds>({
   group: "workflow",
   follows: "change-status",
   requires: ["key", "status"],
-  errors: [],
+  errors: ["validationFailed"],
   takesOptions: false,
   takesEmptyBody: false,
   needs: workflowNeeds,

@@ -43,16 +43,18 @@ import { isObject } from "../values/json.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
-import { keyOf, lockRecord, readBack, updateAudit } from "../records/record.ts";
+import { keyOf } from "../records/record-key.ts";
+import { lockRecord, readBack, updateAudit } from "../records/record.ts";
 
-import { type Assignment, equals, sourceOf } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import { keyText, type KeyValue } from "../values/key.ts";
+import { type Assignment, sourceOf } from "../query/statement.ts";
 import { updateCompositeSchema, updatedCompositeSchema } from "../documents/composite-schema.ts";
 
 /** The checked changes of one detail table. */
 interface DetailChanges {
   readonly detail: DetailPlan;
-  readonly deletes: readonly Scalar[];
+  readonly deletes: readonly KeyValue[];
   readonly updates: readonly ChangedDetail[];
   readonly inserts: readonly NewDetail[];
 }
@@ -164,7 +166,7 @@ const lists: readonly string[] = ["insert", "update", "delete"];
 
 /** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
-  const keys = [...deletes, ...updates.map(({ keyValue }) => keyValue)].map(String);
+  const keys = [...deletes, ...updates.map(({ keyValue }) => keyValue)].map(keyText);
   if (new Set(keys).size < keys.length)
     throw invalidPayload(
       `${detail.table.name} contains the same record twice in update and delete`,
@@ -173,7 +175,7 @@ function checkOnce({ detail, deletes, updates }: DetailChanges): void {
 
 interface Change extends Pick<DetailScope, "tx" | "oneByOne"> {
   readonly changes: CompositeChanges;
-  readonly keyValue: Scalar;
+  readonly keyValue: KeyValue;
   readonly oldRecord: Row;
 }
 
@@ -182,7 +184,8 @@ async function change(
   { changes, keyValue, oldRecord, tx, oneByOne }: Change,
 ): Promise<Row | null> {
   // The database may store the key in another form than it was sent. Details get the stored form.
-  const shownKey = oldRecord[plan.write.key.name] ?? String(keyValue);
+  const [header] = plan.write.key;
+  const shownKey = oldRecord[header?.name ?? ""] ?? String(keyValue[0]);
   const details = changes.details.map((one) => ({
     ...one,
     scope: {
@@ -205,13 +208,13 @@ async function change(
 
 function changeHeader(
   { write: { table, key, shown } }: CompositeNeeds,
-  keyValue: Scalar,
+  keyValue: KeyValue,
   { set, tx }: { set: readonly Assignment[]; tx: Queries },
 ): Promise<Row | null> {
   const returning = [...shown.values()];
   if (set.length > 0)
     return tx.updateOne({ kind: "update", table, key, keyValue, guard: null, set, returning });
-  const where = equals(key, keyValue);
+  const where = keyIs(key, keyValue);
   const source = sourceOf(table);
   const select = { kind: "select", source, columns: returning, where, sort: [] } as const;
   return tx.one({ ...select, limit: 1, offset: 0, lock: false });

@@ -2,6 +2,7 @@
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
+import { keyNames } from "../values/key.ts";
 import type { Assignment } from "../query/statement.ts";
 import { updateSchema, writeAnswerSchema } from "../records/record-schema.ts";
 
@@ -31,7 +32,7 @@ export const update = defineAction<RecordPlan>({
         const namesActor = actor !== undefined && Object.hasOwn(asked.body, actor);
         if (checked.values.size === 0 && !namesActor)
           throw invalidPayload(
-            `The payload must contain at least one field to change besides the key ${key.name}`,
+            `The payload must contain at least one field to change besides the key ${keyNames(key)}`,
           );
         const set: Assignment[] = [...checked.values].map(([column, value]) => ({
           kind: "set",

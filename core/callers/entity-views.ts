@@ -101,7 +101,7 @@ const writeView = <Plan extends InsertPlan>(
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
   // Whether a record has a key would tell the key.
-  namesRecords: plan.namesRecords && (plan.key === null || !hidden.has(plan.key.name)),
+  namesRecords: plan.namesRecords && !plan.key.some(({ name }) => hidden.has(name)),
 });
 
 /** Hidden names count in the details as well. Details show the key of their header, so there is no document without it. */
@@ -169,7 +169,8 @@ function gridView(plan: GridPlan, seen: Seen): GridPlan {
     builderColumns: seen.list(plan.builderColumns),
     listColumns: seen.list(plan.listColumns),
     nestedNames: new Map([...plan.nestedNames].filter(([name]) => columns.has(name))),
-    rowId: seen.one(plan.rowId),
+    // A part of the key does not name a row.
+    rowId: plan.rowId.every((column) => seen.one(column) !== null) ? plan.rowId : [],
   };
 }
 

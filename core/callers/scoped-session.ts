@@ -27,6 +27,8 @@ import {
   type UpdateOne,
 } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
+import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Passage } from "./passages.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
@@ -111,17 +113,21 @@ class ScopedQueries implements Queries {
       await this.mustReferToSeen(table, { columns, rows });
       return stored;
     }
-    if (key === null)
+    if (key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
-    const answered = [...new Set([...returning, key])];
+    const answered = [...new Set([...returning, ...key])];
     const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
-    const at = columns.indexOf(key);
+    const places = key.map((column) => columns.indexOf(column));
     const keys = stored.map((row, index) =>
-      at >= 0 ? rows[index]![at]! : comparand(key, row[key.name]),
+      key.map((column, part) => {
+        const at = places[part]!;
+        return at >= 0 ? rows[index]![at]! : comparand(column, row[column.name]);
+      }),
     );
     await this.mustReferToSeen(table, { columns, rows });
     await this.mustLieWithin({ table, key, keys }, within);
-    if (!returning.includes(key)) for (const row of stored) delete row[key.name];
+    for (const column of key)
+      if (!returning.includes(column)) for (const row of stored) delete row[column.name];
     return stored;
   }
 
@@ -131,8 +137,11 @@ class ScopedQueries implements Queries {
     const row = await this.queries.updateOne(narrowed({ ...update, guard: allOf(guard, within) }));
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
     if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
-    const moved = set.find((change) => change.kind === "set" && change.column === key);
-    const keys = [moved?.kind === "set" ? moved.value : keyValue];
+    const moved = key.map((column, at) => {
+      const change = set.find((one) => one.kind === "set" && one.column === column);
+      return change?.kind === "set" ? change.value : keyValue[at]!;
+    });
+    const keys = [moved];
     await this.mustLieWithin({ table, key, keys }, within);
     return row;
   }
@@ -228,17 +237,15 @@ class ScopedQueries implements Queries {
 
   /** Rejects with `forbidden`, which rolls the transaction back, unless all rows with these keys are in the scope. */
   private async mustLieWithin(
-    { table, key, keys }: { table: Table; key: Column; keys: readonly Scalar[] },
+    { table, key, keys }: { table: Table; key: Key; keys: readonly KeyValue[] },
     within: Condition,
   ): Promise<void> {
-    for (let at = 0; at < keys.length; at += limits.inValuesMax) {
-      const values = keys.slice(at, at + limits.inValuesMax);
-      const among: Condition = { kind: "in", column: key, values, negated: false };
-      const where = allOf(among, within);
+    for (const values of keyBatches(key, keys)) {
+      const where = allOf(keyIn(key, values), within);
       const inside = await this.queries.count(
         narrowed({ kind: "count", source: sourceOf(table), where }),
       );
-      if (inside !== new Set(values.map(String)).size)
+      if (inside !== new Set(values.map(keyText)).size)
         throw new AppError("forbidden", "The record would be outside the rows that you may access");
     }
   }

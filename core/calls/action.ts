@@ -93,7 +93,7 @@ export interface Answer {
    * The key of the record in `data`, in the form of `keyAsJson`. A replay of the answer shows the record only if the
    * caller may see it at that time.
    */
-  readonly subject?: Json;
+  readonly subject?: readonly Json[];
 }
 
 export interface AnsweredFile {

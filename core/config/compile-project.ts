@@ -19,7 +19,7 @@ import { exportOf, exportQueryOf } from "./export-plan.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
-import { keyAmong, type Keys, keysOf } from "./key-plan.ts";
+import { byName, keyAmong, type Keys, keysOf } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
@@ -144,15 +144,15 @@ async function compileEntity(
   const headed = insertPlan(survey, table, { keys, shown, audit, reading });
   const composite = await compositeOf(survey, enabled, {
     table,
-    key: (table ?? reading)?.columns.get(keys.name ?? "") ?? null,
-    isKeyRead: reading?.columns.has(keys.name ?? "") ?? false,
+    key: keyAmong((table ?? reading)?.columns ?? none, keys.names),
+    isKeyRead: reading !== null && keyAmong(reading.columns, keys.names).length > 0,
     audit,
     writable: headed?.writable ?? none,
   });
-  const key = headed?.key ?? null;
-  const write = headed && key && { ...headed, key, cascades: composite.cascades };
+  const write =
+    headed && headed.key.length > 0 ? { ...headed, cascades: composite.cascades } : null;
   const read = reading && readPlan(survey, reading, { keys, shown, dependencies });
-  const adjust = write && adjustOf(survey, write.table, write.key, write.audit);
+  const adjust = write && adjustOf(survey, write);
   const lookup = read && reading && lookupOf(survey, reading, read, keys);
   const grid = gridOf(survey, { query, table, keys, shown, dependencies });
   const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keys, shown });
@@ -281,7 +281,7 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
   const wanted = new Set([
     ...(payload.fieldName ?? table.columns.keys()),
     ...auditNames(audit),
-    keys.name,
+    ...keys.names,
     ...keys.ofLists,
   ]);
   const hidden = new Set(forEverybody(payload.hiddenFields));
@@ -291,7 +291,7 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-/** Null for views, and for tables with a key of several columns. */
+/** Null for views, and where the configured key is not there. */
 function insertPlan(
   survey: Survey,
   table: Table | null,
@@ -299,12 +299,13 @@ function insertPlan(
 ): InsertPlan | null {
   const { payload } = survey;
   const { keys, shown, audit, reading } = own;
-  const key = table?.columns.get(keys.name ?? "") ?? null;
-  if (table?.kind !== "table" || (key === null && keys.ofLists.length > 0)) return null;
+  if (table?.kind !== "table") return null;
+  const key = keyAmong(table.columns, keys.names);
+  if (key.length < keys.names.length) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
     ...auditNames(audit),
-    ...(key ? [key.name] : []),
+    ...keys.names,
   ]);
   const fields = new Set(payload.fieldName ?? table.columns.keys());
   const isWritable = (column: Column): boolean =>
@@ -312,14 +313,15 @@ function insertPlan(
   return {
     table,
     key,
+    keyColumns: byName(key),
     shown,
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
     readBack:
       reading !== null &&
       reading.property !== "tableName" &&
-      key !== null &&
-      reading.columns.has(key.name),
+      key.length > 0 &&
+      key.every(({ name }) => reading.columns.has(name)),
     namesRecords: true,
   };
 }

@@ -14,13 +14,15 @@ import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.t
 import { fitsAudit, forEverybody } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "./schema.ts";
-import { namesOneRow } from "./key-plan.ts";
+import type { Key } from "../values/key.ts";
+import { byName, keyAmong, keyColumns, nameOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** What composites and cascades need of the header. */
 export interface Header {
   readonly table: Table | null;
-  readonly key: Column | null;
+  /** Empty: it has none. */
+  readonly key: Key;
   /** Whether the source that the endpoint reads contains the key, by which details are found. */
   readonly isKeyRead: boolean;
   readonly audit: AuditColumns;
@@ -51,8 +53,9 @@ export async function compositeOf(
   header: Header,
 ): Promise<Composite> {
   const settings = settingsOf(survey);
-  const isUsed =
-    switchedOn(survey.payload.action, ({ requires }) => requires.has("masterDetail")).length > 0;
+  const users = switchedOn(survey.payload.action, ({ requires }) => requires.has("masterDetail"));
+  const isUsed = users.length > 0;
+  checkHeaderKey(survey, settings, { header, users });
   const found = await Promise.all(
     settings.map((setting) => detailOf(survey, setting, { header, isUsed })),
   );
@@ -120,22 +123,26 @@ async function detailOf(
   const { columns } = table;
   const { foreignKey: foreignKeyName, detailConfig, cascadeDelete } = config;
   const foreignKey = survey.column(foreignKeyName, columns, [...path, "foreignKey"], of);
-  const key = keyOf(survey, setting, { table, isUsed });
+  const key = keyOf(survey, setting, { table, isUsed, foreignKey });
   const fieldPath = [...path, "detailConfig", "fieldName"];
   survey.columns(detailConfig.fieldName ?? [], columns, fieldPath, of);
   checkTable(survey, setting, { table, isUsed });
   const audit = auditColumns(survey, columns);
-  const closed = new Set<Column | null>([key, foreignKey, ...Object.values(audit)]);
+  const closed = new Set<Column | null>([...key, foreignKey, ...Object.values(audit)]);
   const calculated = calculatedOf(survey, setting, { header, columns, closed, of });
   const query =
-    setting.query && (await detailQueryOf(survey, setting.query, { headerKey: header.key, rules }));
+    setting.query &&
+    (await detailQueryOf(survey, setting.query, { headerKey: header.key[0] ?? null, rules }));
   if (!foreignKey) return null;
   const own = { ...calculated, table, key, foreignKey, audit, query, closed };
   return {
-    plan: key && {
-      ...planOf(survey, detailConfig.fieldName, { ...own, key }),
-      rules: Object.freeze(compileRules(rules)),
-    },
+    plan:
+      key.length === 0
+        ? null
+        : {
+            ...planOf(survey, detailConfig.fieldName, own),
+            rules: Object.freeze(compileRules(rules)),
+          },
     cascade: cascadeDelete ? { table, foreignKey, key } : null,
   };
 }
@@ -153,7 +160,7 @@ function calculatedOf(
     totals: headerTotalsOf(survey, formulas.header, {
       details: columns,
       header: header.table?.columns ?? null,
-      closed: new Set<Column | null>([header.key, ...Object.values(header.audit)]),
+      closed: new Set<Column | null>([...header.key, ...Object.values(header.audit)]),
       path: [...path, "header"],
       of,
     }),
@@ -171,7 +178,7 @@ function planOf(
   fieldName: readonly string[] | undefined,
   { closed, ...found }: Found,
 ): Omit<DetailPlan, "rules"> {
-  const { table, key, query, computed } = found;
+  const { table, key, foreignKey, query, computed } = found;
   const columns = [...table.columns];
   const hidden = new Set(forEverybody(payload.hiddenFields));
   const fields = new Set(fieldName ?? table.columns.keys());
@@ -184,16 +191,23 @@ function planOf(
     !closed.has(column) &&
     !results.has(column) &&
     column.generated !== "computed";
-  const sorted = [table.columns.get("line_number"), key].filter((column) => column !== undefined);
+  const number = table.columns.get("line_number");
+  const lineKey = lineKeyOf(key, foreignKey);
+  const sorted = new Set([...(number ? [number] : []), ...lineKey]);
   return {
     ...found,
-    keyColumns: new Map([[key.name, key]]),
+    lineKey,
+    keyColumns: byName(lineKey),
     shown: new Map(columns.filter(([, column]) => isShown(column))),
     writable: new Map(columns.filter(([, column]) => isWritable(column))),
     queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],
-    sort: sorted.map((column) => ({ column, direction: "asc" })),
+    sort: [...sorted].map((column) => ({ column, direction: "asc" })),
   };
 }
+
+/** What names a detail within its header. */
+const lineKeyOf = (key: Key, foreignKey: Column): Key =>
+  key.filter((column) => column !== foreignKey);
 
 /** The rules of the details, including those of requiredFields. */
 function rulesOf(survey: Survey, { config, path }: Setting, table: Table): FieldRule[] {
@@ -213,27 +227,55 @@ function rulesOf(survey: Survey, { config, path }: Setting, table: Table): Field
   ];
 }
 
+/** The key of the details; empty, and a fault where it is needed, when nothing names a row, or a row within its header. */
 function keyOf(
   survey: Survey,
   { config, path }: Setting,
-  { table, isUsed }: { table: Table; isUsed: boolean },
-): Column | null {
+  { table, isUsed, foreignKey }: { table: Table; isUsed: boolean; foreignKey: Column | null },
+): Key {
   const at = [...path, "detailConfig", "primaryKey"];
   const { primaryKey } = config.detailConfig;
-  if (primaryKey !== undefined) {
-    const key = survey.column(primaryKey, table.columns, at, `the table ${table.name}`);
-    if (key && isUsed && table.kind === "table" && !namesOneRow(table, key.name))
-      survey.fault(at, {
-        found: `${key.name}, which may be null or twice in the database`,
-        expected: `the column that names one row of ${table.name}: unique and NOT NULL in the database`,
-      });
-    return key;
-  }
-  const [name, ...others] = table.primaryKey;
-  if (name !== undefined && others.length === 0) return table.columns.get(name) ?? null;
-  if (isUsed)
+  const { columns } = table;
+  const faults = survey.faults.length;
+  const key =
+    primaryKey === undefined
+      ? keyAmong(columns, table.primaryKey)
+      : keyColumns(survey, primaryKey, { columns, path: at, of: `the table ${table.name}` });
+  if (survey.faults.length > faults) return [];
+  if (!isUsed || (table.kind !== "table" && key.length > 0)) return key;
+  const names = key.map(({ name }) => name);
+  const writers = compositeWrites.filter((name) => survey.payload.action[name] === true);
+  const isAlone = foreignKey !== null && key.length > 0 && lineKeyOf(key, foreignKey).length === 0;
+  if (key.length === 0)
     survey.fault(at, { expected: `the name of a column that identifies a row of ${table.name}` });
-  return null;
+  else if (primaryKey !== undefined && !nameOneRow(table, names))
+    survey.fault(at, {
+      found: `${names.join(", ")}, which may be null or twice in the database`,
+      expected: `${names.length === 1 ? "the column that names" : "columns that together name"} one row of ${table.name}: unique and NOT NULL in the database`,
+    });
+  else if (isAlone && writers.length > 0)
+    survey.fault(at, {
+      found: `${names.join(", ")}, which is the foreignKey itself`,
+      expected: `a key that tells the rows of one header apart, for ${writers.join(", ")}`,
+    });
+  return key;
+}
+
+const compositeWrites = ["create-composite", "update-composite"] as const;
+
+/** Details name their header by one value. */
+function checkHeaderKey(
+  survey: Survey,
+  settings: readonly Setting[],
+  { header: { key }, users }: { header: Header; users: readonly string[] },
+): void {
+  const cascades = settings.some(({ config }) => config.cascadeDelete);
+  const who = [...users, ...(cascades ? ["cascadeDelete"] : [])].join(", ");
+  if (settings.length === 0 || who === "" || key.length < 2) return;
+  survey.fault(["masterDetail"], {
+    found: `a header whose key has ${key.length} columns: ${key.map(({ name }) => name).join(", ")}`,
+    expected: `a header with a key of one column, which the foreignKey of its details holds, for ${who}`,
+  });
 }
 
 /**

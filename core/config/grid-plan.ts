@@ -1,6 +1,7 @@
 /** What the grid reads: `datatablesQuery`, else the table's own fields; never the view. */
 import { takesType } from "../query/aggregate-results.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { sourceOf } from "../query/statement.ts";
 import type { Dependencies } from "./cache-plan.ts";
@@ -59,7 +60,7 @@ export function gridOf(
     builderColumns: listedOf(survey, "searchBuilder", columns),
     listColumns: listedOf(survey, "columnControl", columns),
     nestedNames: nestedNamesOf(survey, columns),
-    rowId: rowId ? rowIdOf(survey, columns, own.keys.name) : null,
+    rowId: rowId ? rowIdOf(survey, columns, own.keys.names) : [],
     searchesWords: search === "words",
     clampsLength: length === "clamp",
     showsErrorsInline: errorMode === "inline",
@@ -87,11 +88,14 @@ function listedOf(
   return [...new Set(listed)];
 }
 
-function rowIdOf(survey: Survey, columns: Columns, keyName: string | null): Column | null {
-  const key = columns.get(keyName ?? "") ?? null;
-  if (key === null) {
+function rowIdOf(survey: Survey, columns: Columns, names: readonly string[]): Key {
+  const key = keyAmong(columns, names);
+  if (key.length === 0) {
     survey.fault(["datatables", "rowId"], {
-      expected: "a primaryKey that is one of the columns of the grid",
+      expected:
+        names.length > 1
+          ? `a primaryKey whose columns (${names.join(", ")}) are all columns of the grid`
+          : "a primaryKey that is one of the columns of the grid",
     });
   }
   return key;

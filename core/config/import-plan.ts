@@ -3,6 +3,7 @@ import type { Column, Columns, Table } from "../values/column.ts";
 import type { BooleanWords, ImportLookup, ImportPlan, WritePlan } from "../plans/entity.ts";
 import { headingKey } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import type { Path } from "./faults.ts";
 import { constraintsOf } from "./import-constraints.ts";
 import type { Payload } from "./schema.ts";
@@ -44,7 +45,7 @@ export async function importOf(
     if (lookup) lookups.push(lookup);
   }
   if (!write) return null;
-  const columns: Columns = new Map([[write.key.name, write.key], ...write.writable]);
+  const columns: Columns = new Map([...write.keyColumns, ...write.writable]);
   checkTaken(survey, columns, { upsertKeys, required, lookups });
   const locksTable = upsertKeys.length > 0 && !isUnique(table, upsertKeys);
   if (locksTable && payload.action["import-commit"] === true) {
@@ -56,7 +57,6 @@ export async function importOf(
   const bytesMax = jobs.maxUploadMb * 1024 ** 2;
   return {
     write,
-    keyColumns: new Map([[write.key.name, write.key]]),
     headings,
     template: templateOf(payload, { write, headings, lookups, upsertKeys }),
     upsertKeys: new Map(upsertKeys.map((column) => [column.name, column])),
@@ -189,8 +189,10 @@ function templateOf(
   },
 ): string[] {
   const { key, writable } = write;
+  const needed = mustBeSent(write);
   // A key that nobody has to know is made by the service or the database.
-  const asked = upsertKeys.includes(key) ? [key, ...writable.values()] : [...writable.values()];
+  const keys = key.filter((column) => needed.includes(column) || upsertKeys.includes(column));
+  const asked = [...keys, ...writable.values()];
   return asked.map((column) => {
     const lookup = lookups.find(({ target }) => target === column);
     if (lookup) return lookup.heading;

@@ -1,42 +1,70 @@
 /** What tells the rows of a table apart: the configured key, else the database's own, else a first field that is one. */
-import type { Column, Columns, Table } from "../values/column.ts";
+import type { Columns, Table } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
+import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Keys {
-  /** The one column that names a record, as the configuration or the database says; null = none, or several. */
-  readonly name: string | null;
+  /** Names of the columns that name a record, as the configuration or the database says; empty = none do. */
+  readonly names: readonly string[];
   /** Names of the columns that are known to tell rows apart; empty = none are. */
   readonly ofLists: readonly string[];
 }
 
 /** The keys of what the endpoint reads and writes; `table` null: it has no table, and nobody can hold a named key against one. */
 export function keysOf({ payload }: Survey, table: Table | null): Keys {
-  const { primaryKey: named } = payload;
   const ofDatabase = table === null ? [] : databaseKey(table, payload.fieldName?.[0]);
-  if (named === undefined)
-    return { name: ofDatabase.length === 1 ? ofDatabase[0]! : null, ofLists: ofDatabase };
-  const isTrusted = table?.kind !== "table" || namesOneRow(table, named);
-  return { name: named, ofLists: isTrusted ? [named] : ofDatabase };
+  if (payload.primaryKey === undefined) return { names: ofDatabase, ofLists: ofDatabase };
+  const names = namesOf(payload.primaryKey);
+  const isTrusted = table?.kind !== "table" || nameOneRow(table, names);
+  return { names, ofLists: isTrusted ? names : ofDatabase };
+}
+
+/** The columns of a configured key, each once. */
+const namesOf = (key: string | readonly string[]): readonly string[] => [
+  ...new Set(typeof key === "string" ? [key] : key),
+];
+
+/** The columns of a configured key that are there; a fault for each other one. `of` names their owner. */
+export function keyColumns(
+  survey: Survey,
+  key: string | readonly string[],
+  { columns, path, of }: { columns: Columns; path: Path; of: string },
+): Key {
+  if (typeof key !== "string") return [...new Set(survey.columns(key, columns, path, of))];
+  const only = survey.column(key, columns, path, of);
+  return only === null ? [] : [only];
 }
 
 /** The columns of these names, where all of them are there. */
-export function keyAmong(columns: Columns, names: readonly string[]): readonly Column[] {
+export function keyAmong(columns: Columns, names: readonly string[]): Key {
   const found = names.flatMap((name) => columns.get(name) ?? []);
   return found.length === names.length ? found : [];
 }
 
-/** Whether the database lets no two rows have the same value in the column, nor any row have none. */
-export const namesOneRow = (table: Table, name: string): boolean =>
-  (table.primaryKey.length === 1 && table.primaryKey[0] === name) ||
-  (table.columns.get(name)?.nullable === false && isUnique(table, name));
+export const byName = (key: Key): Columns => new Map(key.map((column) => [column.name, column]));
 
-export const isUnique = ({ primaryKey, unique }: Table, name: string): boolean =>
+/** Whether the database lets no two rows have the same values in the columns, nor any row lack one of them. */
+export function nameOneRow(table: Table, names: readonly string[]): boolean {
+  const { primaryKey, columns } = table;
+  // A primary key counts as never null, whatever an engine says of its columns.
+  const isWhole = primaryKey.every((name) => names.includes(name));
+  return (
+    names.length > 0 &&
+    areUnique(table, names) &&
+    names.every(
+      (name) => (isWhole && primaryKey.includes(name)) || columns.get(name)?.nullable === false,
+    )
+  );
+}
+
+export const areUnique = ({ primaryKey, unique }: Table, names: readonly string[]): boolean =>
   [primaryKey, ...unique.map(({ columns }) => columns)].some(
-    (columns) => columns.length === 1 && columns[0] === name,
+    (columns) => columns.length > 0 && columns.every((name) => names.includes(name)),
   );
 
 function databaseKey(table: Table, firstField: string | undefined): readonly string[] {
   if (table.primaryKey.length > 0) return table.primaryKey;
   const first = firstField ?? table.columns.keys().next().value;
-  return first !== undefined && namesOneRow(table, first) ? [first] : [];
+  return first !== undefined && nameOneRow(table, [first]) ? [first] : [];
 }

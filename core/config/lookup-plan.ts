@@ -18,10 +18,10 @@ export function lookupOf(
   const path = ["fieldNameLookup"];
   const id =
     asked?.id === undefined
-      ? (shown.get(keys.name ?? "") ?? null)
+      ? ((keys.names.length === 1 ? shown.get(keys.names[0]!) : undefined) ?? null)
       : survey.column(asked.id, shown, [...path, "id"], reading.label);
   // Without a second field the key is its own label.
-  const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keys.name ?? "";
+  const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keys.names[0] ?? "";
   const text =
     asked?.text === undefined
       ? (shown.get(second) ?? null)
@@ -42,7 +42,9 @@ export function lookupOf(
   if (action["lookup"] === true && asked === undefined) {
     survey.fault(path, {
       expected:
-        "an id and a text: lookup needs both, and the table has no single key or no column for the text",
+        keys.names.length > 1
+          ? `an id: lookup needs one column that names a row, and the key has ${keys.names.length} (${keys.names.join(", ")})`
+          : "an id and a text: lookup needs both, and the table has no key or no column for the text",
     });
   }
   return null;

@@ -6,7 +6,7 @@
 import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
 import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
-import type { AdjustField, AdjustPlan, AuditColumns } from "../plans/entity.ts";
+import type { AdjustField, AdjustPlan, AuditColumns, WritePlan } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
 import { allOf, sourceOf, type Condition } from "../query/statement.ts";
 import { parseWhere } from "../query/where.ts";
@@ -160,9 +160,7 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
 /** The fields that adjust may change, with their minimum in exact digits. */
 export function adjustOf(
   survey: Survey,
-  table: Table,
-  key: Column,
-  audit: AuditColumns,
+  { table, key, audit }: Pick<WritePlan, "table" | "key" | "audit">,
 ): AdjustPlan | null {
   const config = survey.payload.adjustConfig;
   if (config === undefined) return null;
@@ -174,7 +172,9 @@ export function adjustOf(
     const column = survey.column(name, table.columns, path, `the table ${table.name}`);
     if (column === null) continue;
     const isOwn =
-      column === key || Object.values(audit).includes(column) || column.generated === "computed";
+      key.includes(column) ||
+      Object.values(audit).includes(column) ||
+      column.generated === "computed";
     const { arithmetic } = columnTypes[column.type];
     if (arithmetic === null || isOwn) {
       const found = isOwn

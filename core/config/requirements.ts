@@ -8,7 +8,7 @@ import type { Columns, Table } from "../values/column.ts";
 import type { WritePlan } from "../plans/entity.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
-import { namesOneRow, isUnique, type Keys } from "./key-plan.ts";
+import { areUnique, type Keys, nameOneRow, keyColumns } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -35,7 +35,7 @@ export function checkNames(
   const ofOwn = table ? `the table ${table.name}` : (reading?.label ?? "");
   if (own) {
     if (payload.primaryKey !== undefined) {
-      survey.column(payload.primaryKey, own, ["primaryKey"], ofOwn);
+      keyColumns(survey, payload.primaryKey, { columns: own, path: ["primaryKey"], of: ofOwn });
     }
     survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
   }
@@ -84,10 +84,10 @@ export function checkActions(
       expected: `a table for ${who} (the view goes into viewName)`,
     });
   } else if (writes.length > 0 && found) {
-    checkKey(survey, found, { who, keys, write });
+    checkKey(survey, found, { who, write });
   }
   const named = keyed.length > 0 ? keyed : needing("locks");
-  if (found?.kind === "table" && keys.name === null && keys.ofLists.length === 0)
+  if (found?.kind === "table" && keys.names.length === 0)
     checkKeyless(survey, found, named.join(", "));
   // An exportQuery is a separate source.
   const reads =
@@ -121,36 +121,37 @@ export function checkActions(
 function checkKey(
   survey: Survey,
   table: Table,
-  { who, keys, write }: { who: string; keys: Keys; write: WritePlan | null },
+  { who, write }: { who: string; write: WritePlan | null },
 ): void {
   const { payload } = survey;
-  if (write === null) {
-    if (keys.ofLists.length < 2) return;
-    const found = `a primary key of ${keys.ofLists.length} columns: ${keys.ofLists.join(", ")}`;
-    survey.fault(["tableName"], {
-      found,
-      expected: `a table with a primary key of one column for ${who}`,
-    });
-    return;
-  }
-  const { key } = write;
-  if (!namesOneRow(table, key.name)) {
-    const found = !isUnique(table, key.name)
-      ? table.primaryKey.includes(key.name)
-        ? `${key.name}, one of the ${table.primaryKey.length} columns of the primary key`
-        : `${key.name}, which the database does not keep unique`
-      : `${key.name}, which may be null in the database`;
+  if (write === null) return;
+  const names = write.key.map(({ name }) => name);
+  if (!nameOneRow(table, names)) {
     survey.fault(["primaryKey"], {
-      found,
-      expected: `a column that identifies a single row, for ${who} (unique and NOT NULL in the database)`,
+      found: looseKey(table, names),
+      expected: `${names.length === 1 ? "a column that identifies" : "columns that together identify"} a single row, for ${who} (unique and NOT NULL in the database)`,
     });
   }
   const isView = payload.viewName !== undefined || payload.viewQuery !== undefined;
   if (isView && !write.readBack) {
+    const lacks =
+      names.length === 1
+        ? `has no column ${names[0]}`
+        : `does not have all columns of the key ${names.join(", ")}`;
     survey.notice(
-      `the view or query has no column ${key.name}: answers to writes show the columns of the table instead`,
+      `the view or query ${lacks}: answers to writes show the columns of the table instead`,
     );
   }
+}
+
+/** A key by which one request could change several rows, or none. */
+function looseKey(table: Table, names: readonly string[]): string {
+  const key = names.join(", ");
+  const { primaryKey } = table;
+  if (areUnique(table, names)) return `${key}, which may be null in the database`;
+  if (names.length >= primaryKey.length || !names.every((name) => primaryKey.includes(name)))
+    return `${key}, which the database does not keep unique`;
+  return `${key}, ${names.length === 1 ? "one" : "some"} of the ${primaryKey.length} columns of the primary key`;
 }
 
 /** Rows that nothing tells apart can be read, exported, and added where the database answers what it stored. */

@@ -9,6 +9,8 @@ import { ruleSchema } from "./rule-schema.ts";
 
 const column = z.string().min(1);
 const columns = z.array(column);
+/** One column, or several that together name a row. */
+const key = z.union([column, columns.min(1)]);
 const sqlText = z.string().min(1);
 const byColumn = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item);
 const perRole = z.record(z.string(), columns);
@@ -43,7 +45,7 @@ const handlerNames = z
   .partial();
 
 export const detailConfig = z.strictObject({
-  primaryKey: column.optional().describe("Key of the details; absent: as the database reports it."),
+  primaryKey: key.optional().describe("Key of the details; absent: as the database reports it."),
   fieldName: columns
     .min(1)
     .optional()
@@ -218,9 +220,11 @@ export const endpointSchema = z
     datatablesQuery: sqlText.optional().describe("Query of the datatables action: SQL or a file."),
     exportQuery: sqlText.optional().describe("Query of the export: SQL or a file."),
     detailQuery,
-    primaryKey: column
+    primaryKey: key
       .optional()
-      .describe("The key; absent: as the database reports it, else the first field."),
+      .describe(
+        "The key: a column, or a list of columns; absent: as the database reports it, else the first field.",
+      ),
     fieldName: columns
       .min(1)
       .optional()

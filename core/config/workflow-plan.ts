@@ -55,7 +55,7 @@ function statusColumn(survey: Survey, table: Table, write: WritePlan | null): Co
   const column = survey.column(name, table.columns, path, `the table ${table.name}`);
   if (column === null) return null;
   const isOwn =
-    column === write?.key ||
+    write?.key.includes(column) === true ||
     (write !== null && Object.values(write.audit).includes(column)) ||
     column.generated === "computed";
   if (isOwn) {

@@ -6,11 +6,11 @@ import { closedObject, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import type { CompositeNeeds } from "./composite.ts";
 import { hasHandlers } from "../records/events.ts";
-import { mustSendKey } from "../records/record.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import {
   actorSchema,
-  keySchema,
-  newKeySchema,
+  keySchemas,
+  newKeySchemas,
   readOnlySchemas,
   writtenSchema,
 } from "../records/record-schema.ts";
@@ -22,13 +22,13 @@ export function createCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
   const { key, audit, table } = write;
   const mayBeCompleted = hasHandlers(entity, "onBeforeInsert");
   const { rules } = entity;
-  const required = [...(mustSendKey(key) ? [key.name] : []), ...rules.neededOf(composite.writable)];
+  const required = [...namesOf(mustBeSent(write)), ...rules.neededOf(composite.writable)];
   const header = closedObject(
     {
-      [key.name]: newKeySchema(key, entity),
+      ...newKeySchemas(write, rules),
       ...rules.schemasOf(composite.writable),
       ...actorSchema(audit.createdBy),
-      ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.createdBy]),
+      ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.createdBy]),
       ...detailsOf(composite, (detail) => listOf(newDetailSchema(detail, mayBeCompleted))),
     },
     mayBeCompleted ? [] : required,
@@ -47,10 +47,10 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
   const mayBeCompleted = hasHandlers(entity, "onBeforeUpdate");
   const header = closedObject(
     {
-      [key.name]: keySchema(key),
+      ...keySchemas(key),
       ...entity.rules.schemasOf(composite.writable),
       ...actorSchema(audit.updatedBy),
-      ...readOnlyOf(plan, [key, ...composite.writable.values(), audit.updatedBy]),
+      ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.updatedBy]),
       ...detailsOf(composite, (detail) =>
         closedObject({
           insert: listOf(newDetailSchema(detail, mayBeCompleted)),
@@ -59,7 +59,7 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
         }),
       ),
     },
-    [key.name],
+    namesOf(key),
   );
   return wholeObject({ [table.name]: header });
 }
@@ -123,38 +123,42 @@ const readOnlyOf = ({ write, read }: CompositeNeeds, named: readonly (Column | n
   readOnlySchemas([write.shown, read.columns], named);
 
 function newDetailSchema(detail: DetailPlan, mayBeCompleted: boolean): JsonSchema {
-  const { key, rules, writable, audit } = detail;
-  const required = [...(mustSendKey(key) ? [key.name] : []), ...rules.neededOf(writable)];
+  const { lineKey, rules, writable, audit } = detail;
+  const required = [...namesOf(mustBeSent(detail)), ...rules.neededOf(writable)];
   return closedObject(
     {
-      [key.name]: newKeySchema(key, detail),
+      ...newKeySchemas(detail, rules),
       ...rules.schemasOf(writable),
       ...actorSchema(audit.createdBy),
-      ...otherMembers(detail, [key, ...writable.values(), audit.createdBy]),
+      ...otherMembers(detail, [...lineKey, ...writable.values(), audit.createdBy]),
     },
     mayBeCompleted ? [] : required,
   );
 }
 
 function changedDetailSchema(detail: DetailPlan): JsonSchema {
-  const { key, rules, writable, audit } = detail;
+  const { key, lineKey, rules, writable, audit } = detail;
   return closedObject(
     {
-      [key.name]: keySchema(key),
+      ...keySchemas(lineKey, key),
       ...rules.schemasOf(writable),
       ...actorSchema(audit.updatedBy),
-      ...otherMembers(detail, [key, ...writable.values(), audit.updatedBy]),
+      ...otherMembers(detail, [...lineKey, ...writable.values(), audit.updatedBy]),
     },
-    [key.name],
+    namesOf(lineKey),
   );
 }
 
 /** A detail that goes: its key counts, and the rest of it may stand beside. */
-const namedDetailSchema = (detail: DetailPlan): JsonSchema =>
-  closedObject(
-    { [detail.key.name]: keySchema(detail.key), ...otherMembers(detail, [detail.key]) },
-    [detail.key.name],
+const namedDetailSchema = (detail: DetailPlan): JsonSchema => {
+  const { key, lineKey } = detail;
+  return closedObject(
+    { ...keySchemas(lineKey, key), ...otherMembers(detail, lineKey) },
+    namesOf(lineKey),
   );
+};
+
+const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name);
 
 /** What read-composite shows of a detail beside the `named` columns. */
 const otherMembers = (detail: DetailPlan, named: readonly (Column | null)[]) =>

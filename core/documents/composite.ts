@@ -3,38 +3,36 @@
  * and all faults of header and details at once. The database is not used here.
  */
 import type { Call } from "../calls/action.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column } from "../values/column.ts";
 import { addErrors, type Place } from "./detail-errors.ts";
 import type { CompositePlan, DetailPlan, Entity } from "../plans/entity.ts";
-import { AppError, type FieldErrors, invalidPayload, notFound } from "../values/errors.ts";
+import {
+  AppError,
+  type FieldErrors,
+  invalidPayload,
+  notFound,
+  validationFailed,
+} from "../values/errors.ts";
+import { keyNames, type KeyValue } from "../values/key.ts";
+import { newKey, readKey, requiredFields } from "../records/record-key.ts";
 import { compute, formulaFaults } from "../query/formula.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
-import {
-  createAudit,
-  newKey,
-  recordPlan,
-  type RecordPlan,
-  updateAudit,
-} from "../records/record.ts";
+import { createAudit, recordPlan, type RecordPlan, updateAudit } from "../records/record.ts";
 import type { Assignment, Computation } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept, unlimited } from "../values/accept.ts";
 import { arithmeticOf } from "../values/arithmetic.ts";
 import { mayHold } from "../query/where.ts";
 
 /** What create-composite and update-composite need. */
 export interface CompositeNeeds extends RecordPlan {
   readonly composite: CompositePlan;
-  /** Only the key of the header, which has its own rules and is checked separately. */
-  readonly keyColumns: Columns;
 }
 
 export function compositeNeeds(entity: Entity): CompositeNeeds | null {
   const plan = recordPlan(entity);
   const { composite } = entity;
-  if (!plan || !composite) return null;
-  return { ...plan, composite, keyColumns: new Map([[plan.write.key.name, plan.write.key]]) };
+  return plan && composite && { ...plan, composite };
 }
 
 /** A new detail, ready to be stored but for its header's key. */
@@ -46,7 +44,8 @@ export interface NewDetail {
 /** A detail that is there, and what changes of it. */
 export interface ChangedDetail {
   readonly place: Place;
-  readonly keyValue: Scalar;
+  /** Of the detail's `lineKey`. */
+  readonly keyValue: KeyValue;
   readonly set: readonly Assignment[];
 }
 
@@ -99,12 +98,12 @@ export function newDetail(
   { actor, errors }: { actor: Scalar; errors: FieldErrors },
 ): NewDetail {
   const { detail, sent } = place;
-  const { key, keyColumns, rules, writable, audit } = detail;
+  const { rules, writable, audit } = detail;
   const checked = rules.check(sent, "create", writable);
   const found: FieldErrors = { ...checked.errors };
   const values = new Map<Column, Scalar>(checked.values);
-  const keyValue = newKey({ body: sent, newId: call.newId }, { key, keyColumns, rules }, found);
-  if (keyValue !== null) values.set(key, keyValue);
+  const made = newKey({ body: sent, newId: call.newId }, detail, found);
+  for (const [column, value] of made) values.set(column, value);
   const body =
     audit.createdBy && !Object.hasOwn(sent, audit.createdBy.name)
       ? { ...sent, [audit.createdBy.name]: actor }
@@ -134,19 +133,21 @@ export function changedDetail(call: Call, place: Place, errors: FieldErrors): Ch
   return { place, keyValue: detailKey(place), set };
 }
 
-/** The key of a detail that is changed or deleted. */
-export function detailKey(place: Place): Scalar {
+/** What names a detail that is changed or deleted within its header. */
+export function detailKey(place: Place): KeyValue {
   const { detail, sent } = place;
-  const { key } = detail;
+  const { key, lineKey } = detail;
   const path = pathOf(place);
-  const value = Object.hasOwn(sent, key.name) ? sent[key.name] : undefined;
-  if (value === undefined || value === null || value === "")
-    throw invalidPayload(`${path} needs the primary key ${key.name}`);
-  const accepted = accept(unlimited(key), value);
-  if (!accepted.ok)
-    throw invalidPayload(`${path}: the primary key ${key.name} ${accepted.message}`);
-  if (!mayHold(key, accepted.value)) throw noSuchDetail(detail);
-  return accepted.value;
+  const { values, missing } = readKey(sent, { named: lineKey, key, prefix: `${path}: the` });
+  if (missing.length === lineKey.length)
+    throw invalidPayload(`${path} needs the primary key ${keyNames(lineKey)}`);
+  if (missing.length > 0) {
+    const errors: FieldErrors = {};
+    addErrors(errors, place, requiredFields(missing));
+    throw validationFailed(errors);
+  }
+  if (!lineKey.every((column, at) => mayHold(column, values[at]!))) throw noSuchDetail(detail);
+  return values;
 }
 
 export const noSuchDetail = ({ table }: DetailPlan): AppError =>

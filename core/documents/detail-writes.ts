@@ -15,6 +15,8 @@ import type { Queries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../plans/ports.ts";
 import { allOf, type Assignment, type Condition, equals, sourceOf } from "../query/statement.ts";
+import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
+import type { KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { isExact, scaleOf } from "../values/arithmetic.ts";
@@ -51,17 +53,23 @@ export function placingRefusals(work: (tx: Queries, oneByOne: boolean) => Promis
 export const headerKeyFor = ({ foreignKey }: DetailPlan, shown: Json | undefined): Scalar =>
   comparand(foreignKey, shown);
 
-/** Stores the details, and gives their keys as answers show them, in the same order. */
+/** Stores the details, and gives what names each within the header, in the same order. */
 export async function insertDetails(
   detail: DetailPlan,
   details: readonly NewDetail[],
   scope: DetailScope,
-): Promise<Json[]> {
-  const keys: Json[] = [];
+): Promise<LineName[]> {
+  const keys: LineName[] = [];
   for (const group of groupsOf(detail, details, scope))
     keys.push(...(await insertGroup(detail, group, scope)));
   return keys;
 }
+
+/** A text that is equal for equal values of the line's key, as answers show them. */
+type LineName = string;
+
+const lineName = (row: Row, { lineKey }: DetailPlan): LineName =>
+  JSON.stringify(lineKey.map(({ name }) => String(row[name])));
 
 /** Details that go into the same columns. */
 interface Group {
@@ -96,16 +104,19 @@ const isNullByNature = ({ nullable, hasDefault, generated }: Column): boolean =>
   nullable && !hasDefault && generated === "none";
 
 async function insertGroup(
-  { table, key, foreignKey }: DetailPlan,
+  detail: DetailPlan,
   { columns, details }: Group,
   { tx, headerKey }: DetailScope,
-): Promise<Json[]> {
+): Promise<LineName[]> {
+  const { table, key, lineKey, foreignKey } = detail;
   const rows = details.map(({ values }) => [
     headerKey,
     ...columns.map((column) => values.get(column) ?? null),
   ]);
-  const givesKeys = columns.includes(key) && columnTypes[key.type].isShownAsGiven;
-  const returning = givesKeys ? [] : [key];
+  const givesKeys = lineKey.every(
+    (column) => columns.includes(column) && columnTypes[column.type].isShownAsGiven,
+  );
+  const returning = givesKeys ? [] : lineKey;
   try {
     const stored = await tx.insert({
       kind: "insert",
@@ -116,8 +127,10 @@ async function insertGroup(
       returning,
     });
     return givesKeys
-      ? details.map(({ values }) => String(values.get(key)))
-      : stored.map((row) => row[key.name] ?? null);
+      ? details.map(({ values }) =>
+          JSON.stringify(lineKey.map((column) => String(values.get(column)))),
+        )
+      : stored.map((row) => lineName(row, detail));
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (details.length > 1) throw new RefusedTogether("", { cause: error });
@@ -130,14 +143,17 @@ export async function updateDetails(
   details: readonly ChangedDetail[],
   { tx, headerKey }: DetailScope,
 ): Promise<void> {
-  for (const { place, keyValue, set } of details) {
-    const { table, key, foreignKey } = place.detail;
-    const guard = equals(foreignKey, headerKey);
+  for (const { place, keyValue: named, set } of details) {
+    const { table, key, lineKey, foreignKey } = place.detail;
+    const keyValue = key.map((column) =>
+      column === foreignKey ? headerKey : named[lineKey.indexOf(column)]!,
+    );
+    const guard = key.includes(foreignKey) ? null : equals(foreignKey, headerKey);
     try {
       const row =
         set.length > 0
           ? await tx.updateOne({ kind: "update", table, key, keyValue, guard, set, returning: [] })
-          : await tx.one(oneRow(place.detail, allOf(equals(key, keyValue), guard)));
+          : await tx.one(oneRow(place.detail, allOf(keyIs(key, keyValue), guard)));
       if (!row) throw noSuchDetail(place.detail);
     } catch (error) {
       throw isRefusal(error) ? refusedAt(place, error) : error;
@@ -148,14 +164,12 @@ export async function updateDetails(
 /** Rejects as `updateDetails` does. */
 export async function deleteDetails(
   detail: DetailPlan,
-  keys: readonly Scalar[],
+  keys: readonly KeyValue[],
   { tx, headerKey }: DetailScope,
 ): Promise<void> {
-  const { table, key, foreignKey } = detail;
-  for (let at = 0; at < keys.length; at += limits.inValuesMax) {
-    const values = keys.slice(at, at + limits.inValuesMax);
-    const among: Condition = { kind: "in", column: key, values, negated: false };
-    const where = allOf(among, equals(foreignKey, headerKey))!;
+  const { table, key, lineKey, foreignKey } = detail;
+  for (const values of keyBatches(lineKey, keys)) {
+    const where = allOf(keyIn(lineKey, values), equals(foreignKey, headerKey))!;
     const gone = await tx.delete({ kind: "delete", table, key, where, returning: [] });
     if (gone.length !== values.length) throw noSuchDetail(detail);
   }
@@ -211,28 +225,28 @@ function totalOf({ column, function: name, outputs }: HeaderTotal, row: Row): Js
   return places === null ? digits : divideDecimal(digits, BigInt(String(second ?? 1)), places);
 }
 
-/** The details with these keys, in this order, as the table has them. */
+/** The details of these names, in this order, as the table has them. */
 export async function detailsByKey(
   detail: DetailPlan,
-  keys: readonly Json[],
+  names: readonly LineName[],
   { tx, headerKey }: DetailScope,
 ): Promise<Row[]> {
-  const { key, shown, foreignKey } = detail;
+  const { lineKey, shown, foreignKey } = detail;
   const rows = await tx.all({
     kind: "select",
     source: sourceOf(detail.table),
-    columns: [...new Set([...shown.values(), key])],
+    columns: [...new Set([...shown.values(), ...lineKey])],
     where: equals(foreignKey, headerKey),
     sort: [],
     limit: null,
     offset: 0,
     lock: false,
   });
-  const byKey = new Map(rows.map((row) => [String(row[key.name]), row]));
-  return keys.map((keyValue) => {
-    const row = byKey.get(String(keyValue));
+  const byName = new Map(rows.map((row) => [lineName(row, detail), row]));
+  return names.map((name) => {
+    const row = byName.get(name);
     if (!row) throw new Error(`A row that was just written to ${detail.table.name} is not there`);
-    if (!shown.has(key.name)) delete row[key.name];
+    for (const column of lineKey) if (!shown.has(column.name)) delete row[column.name];
     return row;
   });
 }
@@ -241,7 +255,7 @@ const oneRow = ({ table, key }: DetailPlan, where: Condition | null) =>
   ({
     kind: "select",
     source: sourceOf(table),
-    columns: [key],
+    columns: key,
     where,
     sort: [],
     limit: 1,

@@ -55,7 +55,7 @@ export function gridSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
 /** The whole answer: it has no envelope. */
 export function gridAnswerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
   const count: JsonSchema = { type: "integer", minimum: 0 };
-  const isPlain = plan.nestedNames.size === 0 && plan.rowId === null;
+  const isPlain = plan.nestedNames.size === 0 && plan.rowId.length === 0;
   const rows = recordSchema(plan.columns, settings);
   const options: JsonSchema = { type: "object" };
   return closedObject(

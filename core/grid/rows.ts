@@ -4,13 +4,14 @@
  */
 import type { GridPlan } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
+import { joinedKey } from "../values/key.ts";
 import type { Row } from "../plans/ports.ts";
 
 export function shownRows(rows: Row[], { nestedNames, rowId }: GridPlan): Row[] {
-  if (nestedNames.size === 0 && rowId === null) return rows;
+  if (nestedNames.size === 0 && rowId.length === 0) return rows;
   return rows.map((row) => {
-    const key = rowId === null ? null : (row[rowId.name] ?? null);
-    const shown: Row = key === null ? {} : { DT_RowId: String(key as string | number) };
+    const isNamed = rowId.length > 0 && rowId.every(({ name }) => (row[name] ?? null) !== null);
+    const shown: Row = isNamed ? { DT_RowId: joinedKey(row, rowId) } : {};
     for (const [name, value] of Object.entries(row))
       put(shown, nestedNames.get(name) ?? [name], value);
     return shown;

@@ -26,7 +26,7 @@ export function linesByHeader(tables: readonly Table[]): Map<string, Lines[]> {
     for (const foreignKey of table.foreignKeys) {
       const header = byIdentity.get(foreignKey.referencedIdentity);
       if (!header || header === table || !isHeader(header, foreignKey)) continue;
-      if (!areLines(table, header)) continue;
+      if (!areLines(table, { header, foreignKey })) continue;
       found.set(header.identity, [...(found.get(header.identity) ?? []), { table, foreignKey }]);
     }
   }
@@ -38,8 +38,13 @@ const isHeader = ({ primaryKey }: Table, { columns, referencedColumns }: Foreign
   columns.length === 1 && primaryKey.length === 1 && referencedColumns[0] === primaryKey[0];
 
 /** `stock_receipt_lines` of `stock_receipts`, `OrderDetail` of `Order`. */
-function areLines(table: Table, header: Table): boolean {
-  if (table.primaryKey.length !== 1) return false;
+function areLines(
+  table: Table,
+  { header, foreignKey }: { header: Table; foreignKey: ForeignKey },
+): boolean {
+  const { primaryKey } = table;
+  const holdsHeader = primaryKey.length > 1 && primaryKey.includes(foreignKey.columns[0] ?? "");
+  if (primaryKey.length !== 1 && !holdsHeader) return false;
   const own = wordsOf(table.name).map(singular);
   const head = wordsOf(header.name).map(singular);
   const rest = own.slice(head.length).join(" ");

@@ -5,7 +5,7 @@ import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
-import { mustSendKey } from "../records/record.ts";
+import { mustSend } from "../values/new-key.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
 
@@ -51,7 +51,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     action: actionsOf(found, context, { lookup, document }),
     // A grid needs a table or a query of its own; a view will do for the table.
     tableName: tableNameOf(outline),
-    ...(table.primaryKey.length === 1 && { primaryKey: table.primaryKey[0] }),
+    ...keyOf(table),
     fieldName: [...table.columns.keys()],
     ...(!isView && withRules(rulesOf(found))),
     ...(secrets.length > 0 && { hiddenFields: secrets }),
@@ -92,7 +92,7 @@ function actionsOf(
   { lookup, document }: { lookup: DraftLookup | null; document: object | null },
 ): Record<string, true> {
   const isTable = outline.kind === "table";
-  const isKeyed = isTable && table.primaryKey.length === 1;
+  const isKeyed = isTable && table.primaryKey.length > 0;
   const isKeyless = isTable && table.primaryKey.length === 0;
   const allows = (statement: "insert" | "update" | "delete"): boolean =>
     !(table.refusals ?? []).some((one) => one.statement === statement && one.columns === null);
@@ -122,9 +122,16 @@ function rulesOf({ table, outline }: Relation): DraftRule[] {
 }
 
 /** Whether the service or the database gives the column its value. */
-const isFilled = (column: Column, { primaryKey }: Table): boolean =>
-  auditNames.has(column.name) ||
-  (primaryKey.length === 1 && primaryKey[0] === column.name && !mustSendKey(column));
+function isFilled(column: Column, { primaryKey, columns }: Table): boolean {
+  const key = primaryKey.flatMap((name) => columns.get(name) ?? []);
+  return auditNames.has(column.name) || (key.includes(column) && !mustSend(column, key));
+}
+
+/** One column as a text, several as a list. */
+const keyOf = ({ primaryKey }: Table): object => {
+  const [only, ...others] = primaryKey;
+  return only === undefined ? {} : { primaryKey: others.length === 0 ? only : primaryKey };
+};
 
 /** A first sentence that is short enough to stand above a column. */
 function headingFrom(comment: string): string | null {
@@ -155,7 +162,7 @@ function documentOf(
         detailTable: tableNameOf(found.outline),
         foreignKey: foreignKey.columns[0]!,
         detailConfig: {
-          ...(detail.primaryKey.length === 1 && { primaryKey: detail.primaryKey[0] }),
+          ...keyOf(detail),
           fieldName: [...names],
           ...withRules(rulesOf(found).filter(({ name }) => names.has(name))),
         },

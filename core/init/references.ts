@@ -63,7 +63,7 @@ export function draftImport(
   references: readonly Reference[],
   labels: Readonly<Record<string, string>>,
 ): object {
-  if (outline.kind === "view" || table.primaryKey.length !== 1) return {};
+  if (outline.kind === "view" || table.primaryKey.length === 0) return {};
   const headings = new Set(Object.values(labels).map((label) => label.toLowerCase()));
   const lookups = references.filter(({ heading }) => !headings.has(heading.toLowerCase()));
   return {

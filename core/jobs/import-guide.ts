@@ -10,6 +10,7 @@ import type { Choices, GuidedColumn } from "../plans/workbooks-port.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { FieldWords } from "../rules/field-words.ts";
 import { headingKey } from "../values/text.ts";
+import { mustBeSent } from "../values/new-key.ts";
 import { type Name, readNames } from "./import-names.ts";
 
 interface Importing {
@@ -100,7 +101,8 @@ function isRequiredIn(
   { isNeeded }: FieldWords,
 ): boolean {
   // A key that the file need not hold is made by the service or the database.
-  const isOwnNeed = isNeeded && column !== write.key;
+  const isMade = write.key.includes(column) && !mustBeSent(write).includes(column);
+  const isOwnNeed = isNeeded && !isMade;
   return isOwnNeed || required.includes(column) || upsertKeys.has(column.name);
 }
 

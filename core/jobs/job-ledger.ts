@@ -46,7 +46,7 @@ export async function claimJob(
   await tx.insert({
     kind: "insert",
     table: ledger,
-    key,
+    key: [key],
     columns,
     rows: [[jobId, now]],
     returning: [],
@@ -62,8 +62,8 @@ export async function storeJobResult(
   await tx.updateOne({
     kind: "update",
     table: ledger,
-    key: columnOf(ledger, "job_id"),
-    keyValue: jobId,
+    key: [columnOf(ledger, "job_id")],
+    keyValue: [jobId],
     guard: null,
     set: [{ kind: "set", column, value: JSON.stringify(result) }],
     returning: [],

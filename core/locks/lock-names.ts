@@ -4,18 +4,20 @@
  */
 import type { Column, Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
+import type { Key, KeyValue } from "../values/key.ts";
 import { toBase64 } from "../values/formats.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 export type LockKind = "record" | "resource";
 
-/** What is locked: the rows of `resource` whose column holds the value. */
+/** What is locked: the rows of `resource` whose columns hold the values. */
 export interface Locked {
   /** As `tableResource` or `resourceOf` gives it. */
   readonly resource: string;
-  readonly column: Column;
-  readonly value: Scalar;
+  /** At least one column. */
+  readonly key: Key;
+  readonly value: KeyValue;
 }
 
 /** Endpoints of one table lock each other's records. */
@@ -28,10 +30,14 @@ export const resourceOf = ({ write, name }: Entity): string =>
 /** `digest` keeps names short however long a key is; two keys must never share one. */
 export function lockName(
   kind: LockKind,
-  { resource, column, value }: Locked,
+  { resource, key, value }: Locked,
   digest: (text: string) => string,
 ): string {
-  const text = `${resource}\n${column.name}\n${sameText(value, column)}`;
+  const parts = key.map((column, at) => [column.name, sameText(value[at]!, column)] as const);
+  const [only] = parts;
+  // Endpoints of one table may name the columns of its key in another order.
+  const named = only && parts.length === 1 ? only.join("\n") : JSON.stringify(parts.toSorted());
+  const text = `${resource}\n${named}`;
   return `${kind}:${digest(text).slice(0, 40)}`;
 }
 

@@ -3,6 +3,8 @@ import type { Entity } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { anyOf, closedObject, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
+import type { Key } from "../values/key.ts";
+import { comparedSchema } from "../values/schemas.ts";
 import { alike } from "../lists/where-schema.ts";
 import type { LockPlan } from "./lock-keys.ts";
 
@@ -34,7 +36,7 @@ export const releaseSchema = (plan: LockPlan, entity: Entity): JsonSchema =>
 const tokenSchema: JsonSchema = { type: "string", minLength: 1 };
 
 const membersOf = (
-  { columns }: LockPlan,
+  { columns, key }: LockPlan,
   { name }: Pick<Entity, "name">,
 ): Record<string, JsonSchema> => ({
   resource: { const: name },
@@ -42,18 +44,32 @@ const membersOf = (
     type: "array",
     minItems: 1,
     maxItems: limits.lockKeysMax,
-    items: anyOf(alike(columns).map(({ key, value }) => wholeObject({ key, value }))),
+    items: anyOf([
+      ...alike(columns).map((pair) => wholeObject({ key: pair.key, value: pair.value })),
+      ...(key.length === 0 ? [] : [wholeObject({ record: recordSchemaOf(key) })]),
+    ]),
   },
 });
 
-const shownKey = { key: { type: "string" }, value: {} } as const;
+/** A record by every column of its key. */
+const recordSchemaOf = (key: Key): JsonSchema =>
+  wholeObject(Object.fromEntries(key.map((column) => [column.name, comparedSchema(column) ?? {}])));
+
+/** A key as the client named it. */
+const shownKeys = (members: Record<string, JsonSchema> = {}): JsonSchema => ({
+  anyOf: [
+    wholeObject({ key: { type: "string" }, value: {}, ...members }),
+    wholeObject({ record: { type: "object" }, ...members }),
+  ],
+});
+
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
 export const acquiredSchema: JsonSchema = wholeObject({
   data: wholeObject({
     lock_token: { type: "string" },
     resource: { type: "string" },
-    locked_keys: { type: "array", items: wholeObject(shownKey) },
+    locked_keys: { type: "array", items: shownKeys() },
     ttl: { type: "integer" },
     owner: { type: ["string", "null"] },
     acquired_at: { type: "string", format: "date-time" },
@@ -69,15 +85,11 @@ export const lockStatesSchema: JsonSchema = wholeObject({
   data: wholeObject({
     keys: {
       type: "array",
-      items: closedObject(
-        {
-          ...shownKey,
-          locked: { type: "boolean" },
-          owner: { type: ["string", "null"] },
-          ttl_remaining: { type: "integer" },
-        },
-        ["key", "value", "locked", "owner", "ttl_remaining"],
-      ),
+      items: shownKeys({
+        locked: { type: "boolean" },
+        owner: { type: ["string", "null"] },
+        ttl_remaining: { type: "integer" },
+      }),
     },
   }),
 });

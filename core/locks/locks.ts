@@ -11,6 +11,7 @@ import type { Json } from "../values/json.ts";
 import type { LockHolder, LockOutcome, LockState, LockStore, Log } from "../plans/ports.ts";
 import type { NewId } from "../values/clock.ts";
 import { createRecordLocks } from "./record-locks.ts";
+import type { KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { showBytes } from "../values/bytes-type.ts";
 import { showInteger } from "../values/integer-type.ts";
@@ -28,10 +29,14 @@ export interface LockSettings {
   readonly enforceResourceLocks: boolean;
 }
 
+/** A record as a client names it: by one column, or by every column of its key. */
+export type ShownKey =
+  | { readonly key: string; readonly value: Json }
+  | { readonly record: Readonly<Record<string, Json>> };
+
 /** A key of lock/acquire, as it is shown and as it is locked. */
 export interface LockKey {
-  readonly key: string;
-  readonly value: Json;
+  readonly shown: ShownKey;
   readonly locked: Locked;
 }
 
@@ -52,17 +57,17 @@ export interface RequestLocks {
    * are enforced, then respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable (also where the
    * store has just started); then nothing may be written.
    */
-  guardWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  guardWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
   /**
    * Takes the records' locks whatever the configuration says, trying again as it says; they are kept on until the
    * request ends. Rejects with lockConflict, or unavailable where the store is unreachable.
    */
-  takeRecords(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  takeRecords(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
   /**
    * Right before a write: rejects with lockConflict when a lock of this request was lost, or when somebody else holds a record
    * through lock/acquire and resource locks are enforced; with unavailable when nobody can say.
    */
-  checkWrite(write: WritePlan, keyValues: readonly Scalar[]): Promise<void>;
+  checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
   /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict, tooManyRequests or unavailable. */
   acquire(
     keys: readonly LockKey[],
@@ -144,7 +149,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
     /** Takes the record locks; `shown` is each record as the caller may see it. */
     async function take(
       records: readonly Locked[],
-      shown: readonly ShownKey[],
+      shown: readonly (ShownKey | null)[],
       patience: Patience = asConfigured,
     ): Promise<void> {
       const names = records.map((record) => nameOf("record", record));
@@ -157,7 +162,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
       }
     }
 
-    const takeFor = (write: WritePlan, keyValues: readonly Scalar[], patience?: Patience) =>
+    const takeFor = (write: WritePlan, keyValues: readonly KeyValue[], patience?: Patience) =>
       take(
         keyValues.map((value) => lockedRecord(write, value)),
         keyValues.map((value) => shownKey(write, value)),
@@ -204,7 +209,10 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
         if (token === null && settings.enforceResourceLocks) {
           // A write that was allowed before must have finished: it holds the record's lock until then.
           const records = keys.map(({ locked }) => locked);
-          await take(records, keys);
+          await take(
+            records,
+            keys.map(({ shown }) => shown),
+          );
         }
         const names = [...new Set(keyNames(keys))];
         const share = digest(shareName).slice(0, 40);
@@ -215,7 +223,7 @@ export function createLocks({ store: rawStore, settings, digest, newId }: LocksD
         if (outcome.ok) return { ...outcome, token: claim.token };
         const key = keys[keyNames(keys).indexOf(outcome.name)]!;
         const message = outcome.holder === null ? tokenEnded : heldByOther;
-        throw conflict(message, { key, holder: outcome.holder });
+        throw conflict(message, { key: key.shown, holder: outcome.holder });
       },
 
       release: (keys, token) => store.release([...new Set(keyNames(keys))], token),
@@ -240,35 +248,40 @@ const lockLost = "The lock of the record was lost while the request ran; nothing
 
 function conflict(
   message: string,
-  { key, holder }: { key: ShownKey; holder: LockHolder | null },
+  { key, holder }: { key: ShownKey | null; holder: LockHolder | null },
 ): AppError {
   return new AppError("lockConflict", message, {
     data: {
-      conflicting_key: key && { key: key.key, value: key.value },
+      conflicting_key: key && { ...key },
       locked_by: holder?.owner ?? null,
       ttl_remaining: secondsLeft(holder),
     },
   });
 }
 
-const lockedRecord = ({ table, key }: WritePlan, value: Scalar): Locked => ({
+const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({
   resource: tableResource(table),
-  column: key,
+  key,
   value,
 });
-
-type ShownKey = { readonly key: string; readonly value: Json } | null;
 
 /** A store that says itself that it grants nothing yet, where one unreachable is the cause of an error. */
 const passesSoon = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "unavailable" && error.cause === undefined;
 
 /** The record as the caller may see it. */
-function shownKey({ key, shown }: WritePlan, value: Scalar): ShownKey {
-  if (!shown.has(key.name)) return null;
-  if (value instanceof Uint8Array) return { key: key.name, value: showBytes(value) };
-  const shownValue = typeof value === "bigint" ? showInteger(value, "number") : value;
-  return { key: key.name, value: shownValue };
+function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {
+  if (!key.every(({ name }) => shown.has(name))) return null;
+  const members = key.map(({ name }, at) => [name, shownValue(value[at]!)] as const);
+  const [only] = members;
+  return only && members.length === 1
+    ? { key: only[0], value: only[1] }
+    : { record: Object.fromEntries(members) };
+}
+
+function shownValue(value: Scalar): Json {
+  if (value instanceof Uint8Array) return showBytes(value);
+  return typeof value === "bigint" ? showInteger(value, "number") : value;
 }
 
 /** As many at once as the store takes. */

@@ -4,12 +4,12 @@
  */
 import type { Scope } from "../callers/scope.ts";
 import type { ReadQueries } from "../callers/session.ts";
-import type { Column, Source } from "../values/column.ts";
+import type { Source } from "../values/column.ts";
+import { type Key, keyNames, keyText, type KeyValue } from "../values/key.ts";
 import type { Entity, WritePlan } from "../plans/entity.ts";
-import { limits } from "../values/limits.ts";
 import { comparand } from "../query/where.ts";
-import { type Condition, equals, sourceOf } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
+import { sourceOf } from "../query/statement.ts";
 import { noSuchRecord } from "../values/errors.ts";
 import type { LockKey, RequestLocks } from "./locks.ts";
 
@@ -25,19 +25,18 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
   if (seeing.scope.isWhole) return locks;
   const { entity } = seeing;
 
-  async function mustSee({ table, key }: WritePlan, keyValues: readonly Scalar[]): Promise<void> {
-    const seen = await seenValues(seeing, { source: sourceOf(table), column: key }, keyValues);
-    if (keyValues.some((value) => !seen.has(String(value)))) throw noSuchRecord(entity);
+  async function mustSee({ table, key }: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
+    const seen = await seenValues(seeing, { source: sourceOf(table), key }, keyValues);
+    if (keyValues.some((value) => !seen.has(keyText(value)))) throw noSuchRecord(entity);
   }
 
   async function seenKeys(keys: readonly LockKey[]): Promise<ReadonlySet<LockKey>> {
     const source = entity.write ? sourceOf(entity.write.table) : entity.read!.source;
     const seen = new Set<LockKey>();
-    for (const column of new Set(keys.map(({ locked }) => locked.column))) {
-      const own = keys.filter(({ locked }) => locked.column === column);
+    for (const own of Map.groupBy(keys, ({ locked }) => keyNames(locked.key)).values()) {
       const values = own.map(({ locked }) => locked.value);
-      const found = await seenValues(seeing, { source, column }, values);
-      for (const key of own) if (found.has(String(key.locked.value))) seen.add(key);
+      const found = await seenValues(seeing, { source, key: own[0]!.locked.key }, values);
+      for (const key of own) if (found.has(keyText(key.locked.value))) seen.add(key);
     }
     return seen;
   }
@@ -47,7 +46,7 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
    * and known within it alone.
    */
   const ownKey = (key: LockKey): LockKey =>
-    tellsApart(entity, key.locked.column)
+    tellsApart(entity, key.locked.key)
       ? key
       : {
           ...key,
@@ -82,43 +81,43 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
   };
 }
 
-/** Whether one record at most has a value of the column. */
-function tellsApart({ write, read }: Entity, { name }: Column): boolean {
-  const keys = write ? [write.key] : (read?.key ?? []);
-  if (keys.length === 1 && keys[0]!.name === name) return true;
+/** Whether one record at most has a value of the columns. */
+function tellsApart({ write, read }: Entity, columns: Key): boolean {
+  const key = write?.key ?? read?.key ?? [];
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  if (key.length > 0 && key.every(({ name }) => has(name))) return true;
   return (
-    write?.table.unique.some(({ columns: [first, ...more] }) => first === name && !more.length) ??
+    write?.table.unique.some((unique) => unique.columns.length > 0 && unique.columns.every(has)) ??
     false
   );
 }
 
-/** Those of the values, as texts, that the column has in a row of the scope. */
+/** Those of the values, by `keyText`, that the columns have in a row of the scope. */
 async function seenValues(
   { session }: Seeing,
-  { source, column }: { source: Source; column: Column },
-  values: readonly Scalar[],
+  { source, key }: { source: Source; key: Key },
+  values: readonly KeyValue[],
 ): Promise<ReadonlySet<string>> {
   const seen = new Set<string>();
-  for (let at = 0; at < values.length; at += limits.inValuesMax) {
-    const some = values.slice(at, at + limits.inValuesMax);
-    const where: Condition = { kind: "in", column, values: some, negated: false };
+  for (const some of keyBatches(key, values)) {
     const rows = await session.all({
       kind: "select",
       source,
-      columns: [column],
-      where,
+      columns: key,
+      where: keyIn(key, some),
       sort: [],
       limit: null,
       offset: 0,
       lock: false,
     });
-    for (const row of rows) seen.add(String(comparand(column, row[column.name])));
+    for (const row of rows)
+      seen.add(keyText(key.map((column) => comparand(column, row[column.name]))));
   }
   // The database may find a text by another text in other case; only the database knows.
   for (const value of values) {
-    if (seen.has(String(value))) continue;
-    const where = equals(column, value);
-    if ((await session.count({ kind: "count", source, where })) > 0) seen.add(String(value));
+    if (seen.has(keyText(value))) continue;
+    const where = keyIs(key, value);
+    if ((await session.count({ kind: "count", source, where })) > 0) seen.add(keyText(value));
   }
   return seen;
 }

@@ -4,6 +4,7 @@
  * them, and no name from a request gets past them: names are looked up here.
  */
 import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
 import type { AccessRules } from "./access-rules.ts";
 import type { Handlers } from "./hook.ts";
 import type { Rules } from "../rules/compile-rules.ts";
@@ -50,8 +51,11 @@ export interface HeaderTotal {
 /** One table of details of a composite. */
 export interface DetailPlan {
   readonly table: Table;
-  readonly key: Column;
-  /** Only the key, which has its own rules and is checked separately. */
+  /** The whole key, which may hold `foreignKey`. */
+  readonly key: Key;
+  /** The columns of the key that name a detail within its header: all but `foreignKey`. At least one where details are written. */
+  readonly lineKey: Key;
+  /** `lineKey` by name: it has its own rules and is checked separately. */
   readonly keyColumns: Columns;
   /** The column that holds the header's key. */
   readonly foreignKey: Column;
@@ -84,14 +88,16 @@ export interface Cascade {
   readonly table: Table;
   /** The detail column that holds the header's key. */
   readonly foreignKey: Column;
-  readonly key: Column | null;
+  readonly key: Key;
 }
 
 /** What create needs. */
 export interface InsertPlan {
   readonly table: Table;
-  /** Null: the table has no key. */
-  readonly key: Column | null;
+  /** Empty: the table has no key. */
+  readonly key: Key;
+  /** `key` by name: it has its own rules and is checked separately. Always the same map. */
+  readonly keyColumns: Columns;
   /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
   readonly shown: Columns;
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
@@ -103,9 +109,8 @@ export interface InsertPlan {
   readonly namesRecords: boolean;
 }
 
-/** What the other writing actions need; present only for an entity with a table and a single-column key. */
+/** What the other writing actions need; present only for an entity with a table that has a key. */
 export interface WritePlan extends InsertPlan {
-  readonly key: Column;
   /** One for each table of details that goes with its header; empty = none. */
   readonly cascades: readonly Cascade[];
 }
@@ -116,7 +121,7 @@ export interface ReadPlan {
   /** Columns that a request may name and that answers show, in order. */
   readonly columns: Columns;
   /** The columns of the key, when the source has them all; empty = none: `core/lists/order.ts` ends every order with them. */
-  readonly key: readonly Column[];
+  readonly key: Key;
   /** What the operator adds to every read; a request can only narrow it. */
   readonly scope: Condition | null;
   /** Versions in the cache that a write under the source raises, as `dependenciesOf` in `core/cache/cache.ts` names them. */
@@ -139,7 +144,7 @@ export interface LookupPlan {
   /** Columns that a request may name. */
   readonly columns: Columns;
   /** See `ReadPlan`. */
-  readonly key: readonly Column[];
+  readonly key: Key;
   /** What the operator adds to every lookup. */
   readonly scope: Condition | null;
   /** See `ReadPlan`. */
@@ -159,8 +164,8 @@ export interface GridPlan {
   readonly listColumns: readonly Column[];
   /** Names with dots, as `a.b`, and the path of each in a row. */
   readonly nestedNames: ReadonlyMap<string, readonly string[]>;
-  /** The field whose text becomes DT_RowId; null = none. */
-  readonly rowId: Column | null;
+  /** The fields whose texts become DT_RowId, joined with `_`; empty = none. */
+  readonly rowId: readonly Column[];
   /** True: searches look for each word of their text; false: for the text as it is. */
   readonly searchesWords: boolean;
   /** True: a length of -1, or above the maximum, is the maximum; false: it is refused. */
@@ -170,7 +175,7 @@ export interface GridPlan {
   /** See `ReadPlan`. */
   readonly dependsOn: readonly string[];
   /** See `ReadPlan`. */
-  readonly key: readonly Column[];
+  readonly key: Key;
 }
 
 /** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
@@ -198,7 +203,7 @@ export interface ExportPlan {
   /** Whether csv has an apostrophe before texts that a spreadsheet would run. */
   readonly csvFormulas: "escape" | "keep";
   /** See `ReadPlan`. */
-  readonly key: readonly Column[];
+  readonly key: Key;
   /** What the operator adds to every export. */
   readonly scope: Condition | null;
 }
@@ -247,8 +252,6 @@ export interface BooleanWords {
 /** What import needs. */
 export interface ImportPlan {
   readonly write: WritePlan;
-  /** The key alone: as for create, it has rules of its own. */
-  readonly keyColumns: Columns;
   /** What stands above a column of the file, in lower case, and what the column is for: the writable fields, the key, and names. */
   readonly headings: ReadonlyMap<string, Column | ImportLookup>;
   /** The headings that a new file should have, in order. */

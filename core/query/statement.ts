@@ -2,6 +2,7 @@
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
  * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
+import type { Key, KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Source, Table } from "../values/column.ts";
 import type { Formula } from "./formula-tree.ts";
@@ -104,8 +105,8 @@ export type Assignment =
 export interface Insert {
   readonly kind: "insert";
   readonly table: Table;
-  /** Null: the table has none, and only an engine that answers what it stored takes the statement. */
-  readonly key: Column | null;
+  /** Empty: the table has none, and only an engine that answers what it stored takes the statement. */
+  readonly key: Key;
   /** The columns that the rows give, in their order; the database fills the others. */
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Scalar[])[];
@@ -117,8 +118,8 @@ export interface Insert {
 export interface UpdateOne {
   readonly kind: "update";
   readonly table: Table;
-  readonly key: Column;
-  readonly keyValue: Scalar;
+  readonly key: Key;
+  readonly keyValue: KeyValue;
   readonly guard: Condition | null;
   /** At least one. */
   readonly set: readonly Assignment[];
@@ -129,11 +130,11 @@ export interface UpdateOne {
 export interface UpdateMany {
   readonly kind: "updateMany";
   readonly table: Table;
-  readonly key: Column;
+  readonly key: Key;
   /** What the rows' values are for, in their order. */
   readonly columns: readonly Column[];
   /** At least one. */
-  readonly rows: readonly { readonly keyValue: Scalar; readonly values: readonly Scalar[] }[];
+  readonly rows: readonly { readonly keyValue: KeyValue; readonly values: readonly Scalar[] }[];
   /** Rows for which it does not hold stay as they are; null = no such. */
   readonly guard: Condition | null;
   /** What every row gets alike; with `columns` at least one change. */
@@ -145,7 +146,8 @@ export interface UpdateMany {
 export interface Delete {
   readonly kind: "delete";
   readonly table: Table;
-  readonly key: Column | null;
+  /** Empty: the table has none. */
+  readonly key: Key;
   readonly where: Condition;
   /** What of the deleted rows is answered; empty = only their number matters. */
   readonly returning: readonly Column[];

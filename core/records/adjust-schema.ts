@@ -6,7 +6,7 @@ import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
 import type { RecordPlan } from "./record.ts";
-import { actorSchema, keySchema } from "./record-schema.ts";
+import { actorSchema, keySchemas } from "./record-schema.ts";
 
 const text: JsonSchema = { type: ["string", "null"] };
 /** Blanks are no reason. */
@@ -19,12 +19,12 @@ export function adjustSchema({
 }: RecordPlan & { readonly adjust: AdjustPlan }): JsonSchema {
   const body = closedObject(
     {
-      [key.name]: keySchema(key),
+      ...keySchemas(key),
       adjustments: adjustmentsSchema(adjust, { reason: text }),
       reason: text,
       ...actorSchema(audit.updatedBy),
     },
-    [key.name, "adjustments"],
+    [...key.map(({ name }) => name), "adjustments"],
   );
   if (!adjust.reasonRequired) return body;
   const reason: JsonSchema = { ...filled, type: "string" };

@@ -10,7 +10,11 @@ import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject, wholeObject } from "../values/json-shapes.ts";
 import { equalitiesSchema } from "../lists/where-schema.ts";
 import { hasHandlers } from "./events.ts";
-import { type InsertingPlan, mustSendKey, type RecordPlan } from "./record.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import { columnTypes } from "../values/column-types.ts";
+import type { Key } from "../values/key.ts";
+import type { InsertingPlan, RecordPlan } from "./record.ts";
+import { mustBeSent, type NewKeyColumns } from "../values/new-key.ts";
 
 /** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
 export function writtenSchema(
@@ -33,20 +37,19 @@ export const writeAnswerSchema = (plan: InsertingPlan, { settings }: Entity): Js
 export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
   const { rules } = entity;
-  const isKeyNeeded = key !== null && mustSendKey(key);
   return closedObject(
     {
-      ...(key && { [key.name]: newKeySchema(key, entity) }),
+      ...newKeySchemas(plan.write, rules),
       ...rules.schemasOf(writable),
       ...actorSchema(audit.createdBy),
       ...readOnlySchemas(
         [plan.write.shown, plan.read.columns],
-        [key, ...writable.values(), audit.createdBy],
+        [...key, ...writable.values(), audit.createdBy],
       ),
     },
     hasHandlers(entity, "onBeforeInsert")
       ? []
-      : [...(isKeyNeeded ? [key.name] : []), ...rules.neededOf(writable)],
+      : [...mustBeSent(plan.write).map(({ name }) => name), ...rules.neededOf(writable)],
   );
 }
 
@@ -58,27 +61,42 @@ export function updateSchema(plan: RecordPlan, entity: Entity): JsonSchema {
   const changing = Object.keys({ ...properties, ...actor });
   const body = closedObject(
     {
-      [key.name]: keySchema(key),
+      ...keySchemas(key),
       ...properties,
       ...actor,
       ...readOnlySchemas(
         [plan.write.shown, plan.read.columns],
-        [key, ...writable.values(), audit.updatedBy],
+        [...key, ...writable.values(), audit.updatedBy],
       ),
     },
-    [key.name],
+    key.map(({ name }) => name),
   );
   if (hasHandlers(entity, "onBeforeUpdate")) return body;
   return { ...body, anyOf: changing.map((name) => ({ required: [name] })) };
 }
 
-/** The key of a record that is there; an empty text is none. */
-export const keySchema = (key: Column): JsonSchema => ({ ...comparedSchema(key), minLength: 1 });
+/** The key of a record that is there, or the `named` columns of it; an empty text alone is none. */
+export const keySchemas = (named: Key, key: Key = named): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    named.map((column) => [
+      column.name,
+      key.length > 1 && columnTypes[column.type].isText
+        ? (comparedSchema(column) ?? {})
+        : { ...comparedSchema(column), minLength: 1 },
+    ]),
+  );
 
-/** The key of a new record; where the service or the database makes one, several values ask for that. */
-export function newKeySchema(key: Column, { rules }: Pick<Entity, "rules">): JsonSchema {
-  const own = rules.schemaOf(key);
-  return mustSendKey(key) ? own : { anyOf: [own, { enum: ["", "-", null] }] };
+/** The key of a new record, by its columns; where the service or the database makes one, several values ask for that. */
+export function newKeySchemas(made: NewKeyColumns, rules: Rules): Record<string, JsonSchema> {
+  const needed = mustBeSent(made);
+  return Object.fromEntries(
+    [...made.keyColumns].map(([name, column]) => {
+      const own = rules.schemaOf(column);
+      if (needed.includes(column)) return [name, own];
+      const isPart = made.key.length > 1 && columnTypes[column.type].isText;
+      return [name, { anyOf: [own, { enum: isPart ? [null] : ["", "-", null] }] }];
+    }),
+  );
 }
 
 /** Who changes the record; empty or null: the service's own word. */

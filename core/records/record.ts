@@ -2,14 +2,9 @@
  * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
  * one record through handlers and If-Match, and the record that a write answers.
  */
-import {
-  type FieldErrors,
-  invalidPayload,
-  noSuchRecord,
-  validationFailed,
-} from "../values/errors.ts";
+import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Call, Write } from "../calls/action.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column } from "../values/column.ts";
 import type { Entity, InsertPlan, ReadPlan, WritePlan } from "../plans/entity.ts";
 
 import { checkIfMatch, etagOf } from "./etag.ts";
@@ -18,13 +13,15 @@ import type { EventName } from "../plans/hook.ts";
 import type { Queries } from "../callers/session.ts";
 import type { Row } from "../plans/ports.ts";
 import { keyAsJson } from "./replay.ts";
-import type { Rules } from "../rules/compile-rules.ts";
-import { type Assignment, equals, type Insert, sourceOf } from "../query/statement.ts";
+import { type Assignment, type Insert, sourceOf } from "../query/statement.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import { isOfKey, type KeyValue } from "../values/key.ts";
+import { keyOf, newKey } from "./record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept, unlimited } from "../values/accept.ts";
+import { accept } from "../values/accept.ts";
 import { isLonger } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { comparand, mayHold } from "../query/where.ts";
+import { comparand } from "../query/where.ts";
 
 /** What actions on single records need. */
 export interface RecordPlan {
@@ -42,74 +39,24 @@ export function changePlan(entity: Entity): RecordPlan | null {
   return plan?.write.namesRecords ? plan : null;
 }
 
-/** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
-export function keyOf({ body, entity }: Call, key: Column): Scalar {
-  const value = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
-  if (value === undefined || value === null || value === "") {
-    throw invalidPayload(`The primary key ${key.name} is required`);
-  }
-  const accepted = accept(unlimited(key), value);
-  if (!accepted.ok) throw invalidPayload(`The primary key ${key.name} ${accepted.message}`);
-  if (!mayHold(key, accepted.value)) throw noSuchRecord(entity);
-  return accepted.value;
-}
-
-/** The new record's key; null leaves it to the database. A key that nobody can make is a fault on its field. */
-export function newKey(
-  { body, newId }: Pick<Call, "body" | "newId">,
-  { key, keyColumns, rules }: { key: Column; keyColumns: Columns; rules: Rules },
-  errors: FieldErrors,
-): Scalar {
-  const sent = Object.hasOwn(body, key.name) ? body[key.name] : undefined;
-  if (sent !== undefined && sent !== null && sent !== "" && sent !== "-") {
-    const checked = rules.check(body, "create", keyColumns);
-    Object.assign(errors, checked.errors);
-    return checked.values.get(key) ?? null;
-  }
-  if (mustSendKey(key)) {
-    errors[key.name] = ["is required"];
-    return null;
-  }
-  if (!columnTypes[key.type].takesNewId) return null;
-  const made = accept(key, newId());
-  return made.ok ? made.value : null;
-}
-
-/** Whether nobody makes the key of a new record: neither the service, as a UUID, nor the database. */
-export const mustSendKey = (key: Column): boolean =>
-  !takesNewId(key) &&
-  key.generated !== "identity" &&
-  !key.hasDefault &&
-  key.isFilledByTrigger !== true;
-
-/** Whether the service makes the key, as a UUID. */
-const takesNewId = (key: Column): boolean =>
-  columnTypes[key.type].takesNewId && accept(key, "00000000-0000-4000-8000-000000000000").ok;
-
 /** What create needs; unlike the other writes it can do without a key. */
 export interface InsertingPlan {
   readonly write: InsertPlan;
   readonly read: ReadPlan;
 }
 
-/** What create and import need of an entity to make a record. */
-export interface CreatePlan extends InsertingPlan {
-  /** Only the key, which has its own rules and is checked separately. Empty = the table has none. */
-  readonly keyColumns: Columns;
-}
-
 /** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
 export function insertOf(
   call: Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">,
-  plan: CreatePlan,
+  plan: InsertingPlan,
 ): Insert {
   const { table, key, shown, writable } = plan.write;
   const { rules } = call.entity;
   const checked = rules.check(withFills(call, plan.write), "create", writable);
   const errors: FieldErrors = { ...checked.errors };
   const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
-  const keyValue = key && newKey(call, { key, keyColumns: plan.keyColumns, rules }, errors);
-  if (key && keyValue !== null) values.set(key, keyValue);
+  const made = newKey(call, { ...plan.write, rules, fills: call.fills }, errors);
+  for (const [column, value] of made) values.set(column, value);
   for (const [column, value] of checked.values) values.set(column, value);
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   for (const [column, value] of createAudit(plan, call)) values.set(column, value);
@@ -140,7 +87,7 @@ export function fillsBeside(
   const values = new Map<Column, Scalar>();
   for (const [name, value] of fills) {
     const column = table.columns.get(name);
-    if (!column || column === key || writable.has(name) || column.generated === "computed")
+    if (!column || isOfKey(key, column) || writable.has(name) || column.generated === "computed")
       continue;
     const accepted = accept(column, columnTypes[column.type].isText ? String(value) : value);
     if (accepted.ok) values.set(column, accepted.value);
@@ -193,11 +140,16 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
 export async function readBack(row: Row, plan: InsertingPlan, queries: Queries): Promise<Row> {
   if (!plan.write.readBack) return row;
   const { source, columns } = plan.read;
-  const ownKey = plan.write.key;
-  const key = ownKey && source.columns.get(ownKey.name);
-  const keyValue = ownKey && row[ownKey.name];
-  if (!key || keyValue === undefined || keyValue === null) return row;
-  const where = equals(key, comparand(ownKey, keyValue));
+  const key: Column[] = [];
+  const keyValue: Scalar[] = [];
+  for (const own of plan.write.key) {
+    const column = source.columns.get(own.name);
+    const shown = row[own.name] ?? null;
+    if (!column || shown === null) return row;
+    key.push(column);
+    keyValue.push(comparand(own, shown));
+  }
+  const where = keyIs(key, keyValue);
   const select = {
     kind: "select",
     source,
@@ -217,7 +169,7 @@ export interface RecordChange {
    * Checks the call's body (the client's own, or the data of a before handler) and gives what writes it; that gives null when the
    * record is not there.
    */
-  prepare(call: Call, keyValue: Scalar): (queries: Queries) => Promise<Row | null>;
+  prepare(call: Call, keyValue: KeyValue): (queries: Queries) => Promise<Row | null>;
   /** Of the answer. */
   readonly message: string;
 }
@@ -262,7 +214,7 @@ export async function beginChange(
 export async function lockRecord(
   call: Pick<Call, "entity" | "ifMatch">,
   plan: RecordPlan,
-  keyValue: Scalar,
+  keyValue: KeyValue,
   tx: Queries,
 ): Promise<Row> {
   const { table, key, shown } = plan.write;
@@ -270,7 +222,7 @@ export async function lockRecord(
     kind: "select",
     source: sourceOf(table),
     columns: [...shown.values()],
-    where: equals(key, keyValue),
+    where: keyIs(key, keyValue),
     sort: [],
     limit: 1,
     offset: 0,

@@ -9,15 +9,17 @@ import type { Entity, InsertPlan } from "../plans/entity.ts";
 import { isObject, type Json } from "../values/json.ts";
 import { comparand } from "../query/where.ts";
 
-import { equals, sourceOf } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import { sourceOf } from "../query/statement.ts";
+import type { KeyValue } from "../values/key.ts";
 import { showBytes } from "../values/bytes-type.ts";
 
 /** A key for `Answer.subject`. */
-export function keyAsJson(value: Scalar): Json {
-  if (value instanceof Uint8Array) return showBytes(value);
-  return typeof value === "bigint" ? String(value) : value;
-}
+export const keyAsJson = (key: KeyValue): Json[] =>
+  key.map((value) => {
+    if (value instanceof Uint8Array) return showBytes(value);
+    return typeof value === "bigint" ? String(value) : value;
+  });
 
 interface Seeing {
   readonly entity: Entity;
@@ -49,10 +51,13 @@ export async function narrowReplay(
 async function isThere(
   session: ReadQueries,
   { table, key }: InsertPlan,
-  subject: Json,
+  subject: readonly Json[],
 ): Promise<boolean> {
   // Nothing names the record any more.
-  if (key === null) return false;
-  const where = equals(key, comparand(key, subject));
+  if (key.length === 0 || key.length !== subject.length) return false;
+  const where = keyIs(
+    key,
+    key.map((column, at) => comparand(column, subject[at]!)),
+  );
   return (await session.count({ kind: "count", source: sourceOf(table), where })) > 0;
 }

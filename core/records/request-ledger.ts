@@ -68,7 +68,7 @@ export async function claimRequest(
     await queries.insert({
       kind: "insert",
       table: ledger,
-      key,
+      key: [key],
       columns: [key, body_hash, owner, started_at],
       rows: [[id, bodyHash, claim, now]],
       returning: [],
@@ -91,8 +91,8 @@ export async function replaceRequest(
   const row = await queries.updateOne({
     kind: "update",
     table: ledger,
-    key,
-    keyValue: id,
+    key: [key],
+    keyValue: [id],
     guard: allOf(equals(owner, seen.claim), { kind: "null", column: answer, negated: isAnswered }),
     set: [
       { kind: "set", column: body_hash, value: bodyHash },
@@ -115,8 +115,8 @@ export async function answerRequest(
   const row = await tx.updateOne({
     kind: "update",
     table: ledger,
-    key,
-    keyValue: id,
+    key: [key],
+    keyValue: [id],
     guard: unanswered(ledger, claim),
     set: [{ kind: "set", column: answer, value: text }],
     returning: [],
@@ -131,7 +131,13 @@ export async function releaseRequest(
 ): Promise<boolean> {
   const { request_id: key } = columnsOf(ledger);
   const where = allOf(equals(key, id), unanswered(ledger, claim))!;
-  const rows = await queries.delete({ kind: "delete", table: ledger, key, where, returning: [] });
+  const rows = await queries.delete({
+    kind: "delete",
+    table: ledger,
+    key: [key],
+    where,
+    returning: [],
+  });
   return rows.length > 0;
 }
 
@@ -161,7 +167,7 @@ export async function removeRequestsBefore(
   const values = rows.map((row) => String(row["request_id"]));
   // A key may have been used again since.
   const where = allOf({ kind: "in", column: key, values, negated: false }, isOld)!;
-  await queries.delete({ kind: "delete", table: ledger, key, where, returning: [] });
+  await queries.delete({ kind: "delete", table: ledger, key: [key], where, returning: [] });
 }
 
 const names = ["request_id", "body_hash", "claim", "started_at", "answer"] as const;

@@ -9,6 +9,8 @@ export const limits = {
   whereConditionsMax: 100,
   /** Values of one IN. */
   inValuesMax: 1000,
+  /** Keys of several columns in one condition, a chain of ANDs and ORs: SQLite plans longer ones more slowly for each key. */
+  keyTuplesMax: 128,
   perPageMax: 100,
   perPageDefault: 10,
   /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */

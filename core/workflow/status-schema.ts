@@ -2,14 +2,14 @@
 import type { Entity, StatusHook, WorkflowPlan } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { absent, closedObject, wholeObject } from "../values/json-shapes.ts";
-import { keySchema, writtenSchema } from "../records/record-schema.ts";
+import { keySchemas, writtenSchema } from "../records/record-schema.ts";
 import { recordSchema } from "../lists/shown-schema.ts";
 import type { JsonTemplate, Template } from "../plans/templates.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
 
 const text: JsonSchema = { type: "string" };
 
-/** The key, by its name or as `id`, the new status, and what hooks take out of the body besides. */
+/** The key, by its name or, of one column, as `id`, the new status, and what hooks take out of the body besides. */
 export function changeStatusSchema(plan: WorkflowNeeds, entity: Entity): JsonSchema {
   const { write, workflow } = plan;
   const { lengthMax } = write.audit.updatedBy ?? { lengthMax: null };
@@ -51,20 +51,22 @@ export const allowedStatusesSchema: JsonSchema = wholeObject({
 });
 
 const keyMembers = ({ write: { key } }: WorkflowNeeds): Record<string, JsonSchema> => ({
-  id: { description: "Another name of the key." },
-  [key.name]: keySchema(key),
+  ...(key.length === 1 && { id: { description: "Another name of the key." } }),
+  ...keySchemas(key),
 });
 
 const requiredKey = ({ write: { key } }: WorkflowNeeds): string[] =>
-  key.name === "id" ? ["id"] : [];
+  key.length > 1 || key[0]!.name === "id" ? key.map(({ name }) => name) : [];
 
 /** One of the two names must be there; beside the key's own, `id` is not looked at. */
 function namesKey({ write: { key } }: WorkflowNeeds): JsonSchema {
+  const [name = ""] = key.map((column) => column.name);
+  if (key.length > 1 || name === "id") return {};
   const byId: JsonSchema = {
     required: ["id"],
-    properties: { id: keySchema(key), [key.name]: absent },
+    properties: { id: keySchemas(key)[name]!, [name]: absent },
   };
-  return key.name === "id" ? {} : { anyOf: [{ required: [key.name] }, byId] };
+  return { anyOf: [{ required: [name] }, byId] };
 }
 
 /** The statuses that some status may change to; where any may follow, what the column takes of texts. */

@@ -10,10 +10,11 @@ import { limits } from "../values/limits.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Json } from "../values/json.ts";
 import type { HookCall, HookPlace, OutboundRequest, Row } from "../plans/ports.ts";
-import { changePlan, keyOf, type RecordPlan } from "../records/record.ts";
-
-import { equals, sourceOf } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { changePlan, type RecordPlan } from "../records/record.ts";
+import { keyOf } from "../records/record-key.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import { sourceOf } from "../query/statement.ts";
+import { joinedKey, type KeyValue } from "../values/key.ts";
 import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
 
 export interface WorkflowNeeds extends RecordPlan {
@@ -25,15 +26,23 @@ export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   return plan && entity.workflow && { ...plan, workflow: entity.workflow };
 }
 
-/** The key that the body names, by its own name or as `id`. Rejects as `keyOf` does. */
-export function keyOrIdOf(call: Call, { write: { key } }: WorkflowNeeds): Scalar {
+/** The key that the body names; one column also as `id`. Rejects as `keyOf` does. */
+export function keyOrIdOf(call: Call, { write: { key } }: WorkflowNeeds): KeyValue {
   const { body } = call;
-  if (Object.hasOwn(body, key.name) || !Object.hasOwn(body, "id")) return keyOf(call, key);
-  return keyOf({ ...call, body: { [key.name]: body["id"] } }, key);
+  const [only, ...others] = key;
+  const isById =
+    only !== undefined &&
+    others.length === 0 &&
+    !Object.hasOwn(body, only.name) &&
+    Object.hasOwn(body, "id");
+  return isById
+    ? keyOf({ entity: call.entity, body: { [only.name]: body["id"] } }, key)
+    : keyOf(call, key);
 }
 
 /** A record as the table has it. */
 export interface FoundRecord {
+  /** Its key; that of several columns is a text, joined with `_`. */
   readonly id: Json;
   /** As transitions name it; null where the record has none. */
   readonly status: string | null;
@@ -45,14 +54,14 @@ export interface FoundRecord {
 export async function findRecord(
   call: Call,
   { write, workflow }: WorkflowNeeds,
-  { queries, keyValue, lock }: { queries: ReadQueries; keyValue: Scalar; lock: boolean },
+  { queries, keyValue, lock }: { queries: ReadQueries; keyValue: KeyValue; lock: boolean },
 ): Promise<FoundRecord> {
   const row = await queries.one({
     kind: "select",
     source: sourceOf(write.table),
     // The key and the status may be more than answers show.
-    columns: [...new Set([...write.shown.values(), write.key, workflow.status])],
-    where: equals(write.key, keyValue),
+    columns: [...new Set([...write.shown.values(), ...write.key, workflow.status])],
+    where: keyIs(write.key, keyValue),
     sort: [],
     limit: 1,
     offset: 0,
@@ -61,7 +70,7 @@ export async function findRecord(
   if (!row) throw noSuchRecord(call.entity);
   const status = row[workflow.status.name] ?? null;
   return {
-    id: row[write.key.name] ?? null,
+    id: write.key.length === 1 ? (row[write.key[0]!.name] ?? null) : joinedKey(row, write.key),
     status: status === null ? null : String(status),
     record: Object.fromEntries([...write.shown.keys()].map((name) => [name, row[name] ?? null])),
   };

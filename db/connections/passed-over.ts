@@ -4,11 +4,11 @@
  */
 import { AppError } from "../../core/values/errors.ts";
 import type { Row } from "../../core/plans/ports.ts";
+import { keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import {
   allOf,
   type Condition,
   type Delete,
-  equals,
   type Insert,
   sourceOf,
   type UpdateMany,
@@ -40,13 +40,11 @@ export async function refuseUnchanged(
   const { key, guard } = update;
   const named: Condition =
     update.kind === "update"
-      ? equals(key, update.keyValue)
-      : {
-          kind: "in",
-          column: key,
-          values: update.rows.map(({ keyValue }) => keyValue),
-          negated: false,
-        };
+      ? keyIs(key, update.keyValue)
+      : keyIn(
+          key,
+          update.rows.map(({ keyValue }) => keyValue),
+        );
   await refuseLeft(update, allOf(named, guard)!, { done, execute });
 }
 

@@ -16,11 +16,13 @@ import type {
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
+import { keysMax } from "../../core/query/key-conditions.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
-import { givesKeys, insertAndRead, keysMax, readAndDelete, updateAndRead } from "./read-back.ts";
+import { givesKeys, insertAndRead, readAndDelete, updateAndRead } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {
@@ -112,7 +114,7 @@ export class StatementQueries implements DbQueries {
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { dialect, read, write, atomically } = this.runner;
-    const perRow = update.columns.length * 2 + 1;
+    const perRow = update.columns.length * (update.key.length + 1) + update.key.length;
     const rowsMax = Math.max(
       1,
       Math.min(updateRowsMax, Math.floor(dialect.paramsMax / 2 / perRow)),
@@ -161,9 +163,10 @@ function partsOf(insert: Insert, dialect: Dialect): Insert[] {
   const isReadBack = !isWhole(insert, dialect);
   const oneByOne = columns.length === 0 || (isReadBack && !givesKeys(insert));
   // A power of two, so that INSERTs of different lengths share few texts.
+  const several = isReadBack ? keysMax(insert.key) : limits.inValuesMax;
   const rowsMax = oneByOne
     ? 1
-    : 2 ** Math.floor(Math.log2(Math.min(dialect.paramsMax / columns.length, keysMax)));
+    : 2 ** Math.floor(Math.log2(Math.min(dialect.paramsMax / columns.length, several)));
   if (rows.length <= rowsMax) return [insert];
   const parts: Insert[] = [];
   for (let at = 0; at < rows.length; at += rowsMax)

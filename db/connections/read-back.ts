@@ -3,53 +3,57 @@
  * UPDATE, or before a DELETE.
  */
 import type { Column, Table } from "../../core/values/column.ts";
+import { isOfKey, type Key, keyText, type KeyValue } from "../../core/values/key.ts";
 import type { Row } from "../../core/plans/ports.ts";
+import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import {
   type Delete,
-  equals,
   type Insert,
   type Select,
   sourceOf,
   type UpdateOne,
 } from "../../core/query/statement.ts";
-import { type Scalar } from "../../core/values/scalar.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import type { Execute } from "./execute.ts";
 
-/** Keys of one DELETE or SELECT when rows are read back. */
-export const keysMax = 1_000;
-
 /** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
-  const at = columns.findIndex((column) => column.name === key?.name);
-  return at >= 0 && rows.every((row) => row[at] !== null && row[at] !== undefined);
+  const places = key.map((column) => placeOf(column, columns));
+  return (
+    key.length > 0 &&
+    places.every((at) => at >= 0 && rows.every((row) => row[at] !== null && row[at] !== undefined))
+  );
 }
 
+const placeOf = ({ name }: Column, columns: readonly Column[]): number =>
+  columns.findIndex((column) => column.name === name);
+
 /**
- * Inserts and returns the stored rows. The rows contain their keys, or there is one row whose key the database returns.
+ * Inserts and returns the stored rows. The rows contain their keys, or there is one row, and the database returns the one column of its
+ * key that is missing.
  */
 export async function insertAndRead(insert: Insert, execute: Execute): Promise<Row[]> {
   const { table, key, columns, rows, returning } = insert;
-  if (key === null) throw new Error(`New rows of ${table.name} cannot be read back without a key`);
+  if (key.length === 0)
+    throw new Error(`New rows of ${table.name} cannot be read back without a key`);
   const { insertId } = await execute(insert);
-  const at = columns.findIndex((column) => column.name === key.name);
-  const keys: Scalar[] = givesKeys(insert) ? rows.map((row) => row[at]!) : [insertId];
-  if (keys.some((keyValue) => keyValue === null))
+  const places = key.map((column) => placeOf(column, columns));
+  const keys = rows.map((row) =>
+    key.map(
+      (column, at) => row[places[at]!] ?? (column.generated === "identity" ? insertId : null),
+    ),
+  );
+  if (keys.some((keyValue) => keyValue.includes(null)))
     throw new Error(`The database does not return the key of the new row in ${table.name}`);
   if (keys.length === 1)
     return [await readOne(table, { key, keyValue: keys[0]!, returning }, execute)];
-  const found = await readKeyed(
-    table,
-    { key, returning },
-    { kind: "in", column: key, values: keys, negated: false },
-    execute,
-  );
-  const byKey = new Map(found.map((entry) => [String(entry.keyValue), entry.row]));
+  const found = await readKeyed(table, { key, returning }, keyIn(key, keys), execute);
+  const byKey = new Map(found.map(({ keyValue, row }) => [keyText(keyValue), row]));
   const stored: Row[] = [];
   for (const keyValue of keys) {
     // The database may show a key in another form than it was sent (`1.0`, a padded text).
     stored.push(
-      byKey.get(String(keyValue)) ?? (await readOne(table, { key, keyValue, returning }, execute)),
+      byKey.get(keyText(keyValue)) ?? (await readOne(table, { key, keyValue, returning }, execute)),
     );
   }
   return stored;
@@ -60,40 +64,39 @@ export async function updateAndRead(update: UpdateOne, execute: Execute): Promis
   const { table, key, returning } = update;
   const { matched } = await execute(update);
   if (matched === 0) return null;
-  const moved = update.set.find(
-    (change) => change.kind === "set" && change.column.name === key.name,
-  );
-  const keyValue = moved?.kind === "set" ? moved.value : update.keyValue;
+  const keyValue = key.map((column, at) => {
+    const moved = update.set.find(
+      (change) => change.kind === "set" && change.column.name === column.name,
+    );
+    return moved?.kind === "set" ? moved.value : update.keyValue[at]!;
+  });
   return readOne(table, { key, keyValue, returning }, execute);
 }
 
 /** The rows as they were. */
 export async function readAndDelete(statement: Delete, execute: Execute): Promise<Row[]> {
   const { table, key, where, returning } = statement;
-  if (key === null) {
+  if (key.length === 0) {
     const { rows } = await execute(lockingSelect(table, returning, where));
     if (rows.length > 0) await execute(statement);
     return rows;
   }
   const found = await readKeyed(table, { key, returning }, where, execute);
-  for (let at = 0; at < found.length; at += keysMax) {
-    const values = found.slice(at, at + keysMax).map((entry) => entry.keyValue);
-    await execute({
-      ...statement,
-      where: { kind: "in", column: key, values, negated: false },
-      returning: [],
-    });
-  }
+  for (const keys of keyBatches(
+    key,
+    found.map(({ keyValue }) => keyValue),
+  ))
+    await execute({ ...statement, where: keyIn(key, keys), returning: [] });
   return found.map((entry) => entry.row);
 }
 
 async function readOne(
   table: Table,
-  { key, keyValue, returning }: { key: Column; keyValue: Scalar; returning: readonly Column[] },
+  { key, keyValue, returning }: { key: Key; keyValue: KeyValue; returning: readonly Column[] },
   execute: Execute,
 ): Promise<Row> {
   const { rows } = await execute({
-    ...lockingSelect(table, returning, equals(key, keyValue)),
+    ...lockingSelect(table, returning, keyIs(key, keyValue)),
     lock: false,
   });
   if (rows[0] === undefined)
@@ -104,17 +107,15 @@ async function readOne(
 /** The rows with their keys, locked until the transaction ends. */
 async function readKeyed(
   table: Table,
-  { key, returning }: { key: Column; returning: readonly Column[] },
+  { key, returning }: { key: Key; returning: readonly Column[] },
   where: Select["where"],
   execute: Execute,
-): Promise<{ keyValue: Scalar; row: Row }[]> {
-  const isShown = returning.some((column) => column.name === key.name);
-  const { rows } = await execute(
-    lockingSelect(table, isShown ? returning : [...returning, key], where),
-  );
+): Promise<{ keyValue: KeyValue; row: Row }[]> {
+  const unasked = key.filter((column) => !isOfKey(returning, column));
+  const { rows } = await execute(lockingSelect(table, [...returning, ...unasked], where));
   return rows.map((row) => {
-    const keyValue = columnTypes[key.type].fromShown(row[key.name]!);
-    if (!isShown) delete row[key.name];
+    const keyValue = key.map(({ name, type }) => columnTypes[type].fromShown(row[name]!));
+    for (const { name } of unasked) delete row[name];
     return { keyValue, row };
   });
 }

@@ -9,6 +9,7 @@ import type {
   UpdateOne,
 } from "../../core/query/statement.ts";
 import type { Emitter } from "./emitter.ts";
+import type { Key, KeyValue } from "../../core/values/key.ts";
 import { mustNarrow } from "./must-narrow.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
@@ -40,14 +41,13 @@ export function emitInsert({ table, columns, rows, returning }: Insert, to: Emit
 
 export function emitUpdate(statement: UpdateOne, to: Emitter): void {
   const { table, set, key, keyValue, guard, returning } = statement;
-  if (keyValue === null) throw new Error("An UPDATE needs the key of its row");
+  if (key.length === 0 || keyValue.length !== key.length || keyValue.includes(null))
+    throw new Error("An UPDATE needs the key of its row");
   to.word(words.update);
   to.table(table);
   emitAssignments(words.set, set, to);
   to.word(words.where);
-  to.comparand(key);
-  to.word(comparisons["="]);
-  to.compared(key, keyValue);
+  emitKey(key, keyValue, to);
   emitGuard(guard, to);
   to.returning(returning);
 }
@@ -55,18 +55,24 @@ export function emitUpdate(statement: UpdateOne, to: Emitter): void {
 /** A list of values to join with has no types on one engine and no collation on another; a CASE takes those of its column. */
 export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
   const { table, key, columns, rows, set, guard } = statement;
+  const [first] = key;
+  if (first === undefined) throw new Error("An UPDATE needs the key of its rows");
+  const isSingle = key.length === 1;
   to.word(words.update);
   to.table(table);
   columns.forEach((column, at) => {
     to.word(at === 0 ? words.set : words.comma);
     to.assigned(column);
     to.word(words.caseOf);
-    to.comparand(key);
-    to.word(words.blank);
+    if (isSingle) {
+      to.comparand(first);
+      to.word(words.blank);
+    }
     to.repeat(rows.length, words.blank, (row) => {
       const { keyValue, values } = rows[row]!;
       to.word(words.whenKey);
-      to.compared(key, keyValue);
+      if (isSingle) to.compared(first, keyValue[0]!);
+      else emitKey(key, keyValue, to);
       to.word(words.thenValue);
       to.value(column, values[at] ?? null);
     });
@@ -76,11 +82,27 @@ export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
   });
   emitAssignments(columns.length === 0 ? words.set : words.comma, set, to);
   to.word(words.where);
-  to.comparand(key);
-  to.word(words.in);
-  to.repeat(rows.length, words.comma, (row) => to.compared(key, rows[row]!.keyValue));
-  to.word(words.close);
+  if (isSingle) {
+    to.comparand(first);
+    to.word(words.in);
+    to.repeat(rows.length, words.comma, (row) => to.compared(first, rows[row]!.keyValue[0]!));
+    to.word(words.close);
+  } else {
+    to.word(words.openTwice);
+    to.repeat(rows.length, words.orNext, (row) => emitKey(key, rows[row]!.keyValue, to));
+    to.word(words.closeTwice);
+  }
   emitGuard(guard, to);
+}
+
+/** `a = ? and b = ?`, the condition that names one row. */
+function emitKey(key: Key, value: KeyValue, to: Emitter): void {
+  for (let at = 0; at < key.length; at++) {
+    if (at > 0) to.word(words.and);
+    to.comparand(key[at]!);
+    to.word(comparisons["="]);
+    to.compared(key[at]!, value[at]!);
+  }
 }
 
 export function emitCalculate(statement: Calculate, to: Emitter): void {

@@ -52,6 +52,9 @@ export const words = {
   open: word("("),
   close: word(")"),
   nextRow: word("), ("),
+  openTwice: word("(("),
+  orNext: word(") or ("),
+  closeTwice: word("))"),
 } as const;
 
 export const comparisons: Readonly<Record<Comparison, Word>> = {

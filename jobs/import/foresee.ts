@@ -10,7 +10,8 @@ import type { ImportReference } from "../../core/plans/entity.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/column.ts";
 import { limits } from "../../core/values/limits.ts";
-import { findRows, foldedText, type Key, keyText, scalarOf } from "./find-rows.ts";
+import { keyText, type KeyValue } from "../../core/values/key.ts";
+import { findRows, foldedText, scalarOf } from "./find-rows.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -116,7 +117,7 @@ function uniqueCheck(
   const areUpsertKeys =
     columns.length === upsertKeys.length && columns.every((column) => upsertKeys.includes(column));
   if (areUpsertKeys || !columns.every((column) => given.has(column))) return null;
-  const search = { source: sourceOf(table), by: columns, columns: [primary], lock: false };
+  const search = { source: sourceOf(table), by: columns, columns: primary, lock: false };
   const seen = new Map<string, number>();
   return async (queries, stored) => {
     const asked = stored.flatMap((row) => {
@@ -133,9 +134,11 @@ function uniqueCheck(
       const first = seen.get(text);
       if (first === undefined) seen.set(text, one.row.rowIndex);
       else addMessage(one, columns[0]!, `is already in row ${first}`);
-      const own = verdict.kind === "change" ? keyText([verdict.key]) : null;
+      const own = verdict.kind === "change" ? keyText(verdict.key) : null;
       const records = found.get(keyText(key)) ?? [];
-      if (records.some((record) => keyText([scalarOf(primary, record)]) !== own))
+      if (
+        records.some((record) => keyText(primary.map((column) => scalarOf(column, record))) !== own)
+      )
         addMessage(one, columns[0]!, "already exists");
     }
   };
@@ -146,7 +149,7 @@ function valuesOf(
   { one, verdict: { values } }: Stored,
   columns: readonly Column[],
   upsertKeys: readonly Column[],
-): Key | null {
+): KeyValue | null {
   const key = columns.map((column) => {
     const at = upsertKeys.indexOf(column);
     return values.get(column) ?? (at < 0 ? null : (one.key?.[at] ?? null));

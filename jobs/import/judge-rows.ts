@@ -7,8 +7,8 @@ import { isScoped, past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Row } from "../../core/plans/ports.ts";
 import { sourceOf } from "../../core/query/statement.ts";
-import type { Scalar } from "../../core/values/scalar.ts";
-import { findRows, foldedText, type Key, keyText, scalarOf } from "./find-rows.ts";
+import { keyText, type KeyValue } from "../../core/values/key.ts";
+import { findRows, foldedText, scalarOf } from "./find-rows.ts";
 import { createForesight } from "./foresee.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -62,7 +62,7 @@ async function learnNames(
 /** The records that a row means. */
 interface Records {
   /** Keys of those that the caller may see. */
-  readonly keys: readonly Scalar[];
+  readonly keys: readonly KeyValue[];
   /** Whether only records outside the caller's scope match. */
   readonly areForeign: boolean;
 }
@@ -73,9 +73,9 @@ async function findRecords(
   cases: readonly Case[],
   { plan: { write, upsertKeys }, lock }: JudgeOptions,
 ): Promise<(one: Case) => Records> {
-  const keys: Key[] = cases.flatMap(({ key }) => (key === null ? [] : [key]));
+  const keys: KeyValue[] = cases.flatMap(({ key }) => (key === null ? [] : [key]));
   const by = [...upsertKeys.values()];
-  const search = { source: sourceOf(write.table), by, columns: [write.key] };
+  const search = { source: sourceOf(write.table), by, columns: write.key };
   const none = new Map<string, Row[]>();
   const found = keys.length === 0 ? none : await findRows(queries, { ...search, lock }, keys);
   const elsewhere =
@@ -86,7 +86,7 @@ async function findRecords(
     const text = key === null ? "" : keyText(key);
     const records = found.get(text) ?? [];
     return {
-      keys: records.map((row) => scalarOf(write.key, row)),
+      keys: records.map((row) => write.key.map((column) => scalarOf(column, row))),
       areForeign: records.length === 0 && elsewhere.has(text),
     };
   };
@@ -123,6 +123,6 @@ function verdictOf(
   const [key] = keys;
   if (key === undefined) return newRow(one, options);
   if (keys.length > 1) addMessage(one, firstKey, "matches several records");
-  if (keys.length > 1 || !isFirst(`record ${keyText(keys)}`)) return invalidRow(one, options);
+  if (keys.length > 1 || !isFirst(`record ${keyText(key)}`)) return invalidRow(one, options);
   return plan.strategy === "update_existing" ? changedRow(one, key, options) : { kind: "skip" };
 }

@@ -8,7 +8,8 @@ import { sourceOf } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 import { mayHold } from "../../core/query/where.ts";
-import { findRows, keyText } from "./find-rows.ts";
+import { keyText } from "../../core/values/key.ts";
+import { findRows } from "./find-rows.ts";
 
 /** What a name stands for. */
 export type Found =

@@ -6,7 +6,7 @@ import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { fieldValue } from "./field-value.ts";
-import type { Key } from "./find-rows.ts";
+import type { KeyValue } from "../../core/values/key.ts";
 import type { Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { RowFault } from "./row-fault.ts";
@@ -22,7 +22,7 @@ export interface Case {
   /** Names of fields about which something is said already. */
   readonly faulty: string[];
   /** Values of the upsert keys as they would be stored; null where the row has none, or a faulty one. */
-  key: Key | null;
+  key: KeyValue | null;
   /** Columns of the file, by the fields that they fill. */
   readonly fileColumns: ReadonlyMap<string, FileColumn>;
 }
@@ -73,7 +73,10 @@ function readCell(
 }
 
 /** The values that tell whether the record is there, as they would be stored. */
-function readKey(one: Case, { entity, plan }: Pick<CaseOptions, "entity" | "plan">): Key | null {
+function readKey(
+  one: Case,
+  { entity, plan }: Pick<CaseOptions, "entity" | "plan">,
+): KeyValue | null {
   const { upsertKeys } = plan;
   if (upsertKeys.size === 0) return null;
   const { values, errors } = entity.rules.check(one.body, "update", upsertKeys);

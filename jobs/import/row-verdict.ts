@@ -8,7 +8,9 @@ import type { WritePlan } from "../../core/plans/entity.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { fillsBeside, newKey, withFills } from "../../core/records/record.ts";
+import { isOfKey, type KeyValue } from "../../core/values/key.ts";
+import { newKey } from "../../core/records/record-key.ts";
+import { fillsBeside, withFills } from "../../core/records/record.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
@@ -31,7 +33,7 @@ export interface NewRow {
 /** The record with this key is to be changed. */
 export interface ChangedRow extends Omit<NewRow, "kind"> {
   readonly kind: "change";
-  readonly key: Scalar;
+  readonly key: KeyValue;
 }
 
 /** Nothing can be stored, for these reasons. */
@@ -57,18 +59,18 @@ export function invalidRow(one: Case, { entity, plan }: VerdictOptions): Invalid
 export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow {
   const { entity, plan, newId, scope } = options;
   const { body, faults } = one;
-  const { key, writable } = plan.write;
+  const { writable } = plan.write;
   const filled = { body, fills: scope.fills };
   const { values, errors } = entity.rules.check(withFills(filled, plan.write), "create", writable);
   for (const [column, value] of fillsBeside(filled, plan.write)) values.set(column, value);
   const keyErrors: FieldErrors = {};
-  const { keyColumns } = plan;
-  const made = newKey({ body, newId }, { key, keyColumns, rules: entity.rules }, keyErrors);
+  const { rules } = entity;
+  const made = newKey({ body, newId }, { ...plan.write, rules, fills: scope.fills }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
   addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
-  if (made !== null) values.set(key, made);
+  for (const [column, value] of made) values.set(column, value);
   return { kind: "new", values, body };
 }
 
@@ -79,7 +81,7 @@ function withNulls(
 ): ReadonlyMap<Column, Scalar> {
   const empty = [...table.columns.values()].filter(
     (column) =>
-      column !== key &&
+      !isOfKey(key, column) &&
       !column.hasDefault &&
       column.generated === "none" &&
       column.isFilledByTrigger !== true,
@@ -90,7 +92,7 @@ function withNulls(
 /** A row that changes the record with this key, unless something is wrong with it. */
 export function changedRow(
   one: Case,
-  key: Scalar,
+  key: KeyValue,
   options: VerdictOptions,
 ): ChangedRow | InvalidRow {
   const { entity, plan } = options;
@@ -117,6 +119,6 @@ function addScopeError(
   const name = scope.refusedColumn(values);
   if (name === null) return;
   // A column that the caller does not know has no name here.
-  const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key;
+  const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key[0]!;
   addMessage(one, known, "is outside the rows that you may access");
 }

@@ -94,11 +94,10 @@ interface Storing {
 async function insert(tx: Queries, { body }: NewRow, storing: Storing): Promise<void> {
   const { rows, plan, handled } = storing;
   const { entity, newId, now } = rows;
-  const { keyColumns } = rows.plan;
   const data = await runBefore(handled, tx, { event: "onBeforeInsert", data: body });
   const { caller, scope } = rows;
   const call = { entity, body: data, newId, now, caller, fills: scope.fills };
-  const statement = acceptedByRules(() => insertOf(call, { ...plan, keyColumns }));
+  const statement = acceptedByRules(() => insertOf(call, plan));
   const [row] = await tx.insert(statement);
   if (!row) throw new Error("The database stored a row but did not return it");
   const record = await readBack(row, plan, tx);
@@ -110,7 +109,8 @@ async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promi
   const { table, key, shown } = plan.write;
   const { entity, now } = rows;
   const oldRecord = await lockRecord({ entity, ifMatch: null }, plan, verdict.key, tx);
-  const sent = { ...verdict.body, [key.name]: oldRecord[key.name] ?? verdict.key };
+  const own = key.map(({ name }, at) => [name, oldRecord[name] ?? verdict.key[at]] as const);
+  const sent = { ...verdict.body, ...Object.fromEntries(own) };
   const data = await runBefore(handled, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
   const values = acceptedByRules(() => changesOf(rows, sent, data));
   const set: Assignment[] = [...values].map(([column, value]) => ({ kind: "set", column, value }));

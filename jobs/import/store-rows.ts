@@ -71,12 +71,12 @@ function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): 
     columns.flatMap(({ column }) => {
       const { nullable, hasDefault, generated } = column;
       const isNull = nullable && !hasDefault && generated === "none";
-      return isNull && column !== key ? [column] : [];
+      return isNull && !key.includes(column) ? [column] : [];
     }),
   );
   /** What a new row may set, beside what is the same for all. */
   const filled = fillsBeside({ fills: scope.fills }, plan.write).keys();
-  const settable = new Set([key, ...writable.values(), ...optional, ...filled]);
+  const settable = new Set([...key, ...writable.values(), ...optional, ...filled]);
   for (const column of created.keys()) settable.delete(column);
 
   return async (tx, verdicts) => {

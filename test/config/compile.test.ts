@@ -100,13 +100,13 @@ describe("reading", () => {
     expect(keyOf(entity.read)).toEqual(["product_id"]);
   });
 
-  test("a table with a key of two columns can be read", async () => {
+  test("a table with a key of two columns can be read and written", async () => {
     const { entity } = await entityOf({
       action: { read: true, first: true },
       tableName: "members",
     });
     expect(keyOf(entity.read)).toEqual(["group_id", "user_id"]);
-    expect(entity.write).toBeNull();
+    expect(keyOf(entity.write)).toEqual(["group_id", "user_id"]);
   });
 
   test("an endpoint without a source of its own reads nothing", async () => {
@@ -190,7 +190,7 @@ describe("the key", () => {
     ],
   ])("%s", async (_, payload, key) => {
     const { entity } = await entityOf(payload);
-    expect(entity.write!.key.name).toBe(key);
+    expect(entity.write!.key.map(({ name }) => name)).toEqual([key]);
   });
 
   test.each([
@@ -199,7 +199,7 @@ describe("the key", () => {
   ])("is none where %s", async (_, payload) => {
     const { entity } = await entityOf({ ...payload, action: { read: true, create: true } });
     expect({ lists: keyOf(entity.read), write: entity.write }).toEqual({ lists: [], write: null });
-    expect(entity.insert!.key).toBeNull();
+    expect(entity.insert!.key).toEqual([]);
   });
 
   test("that is named for reading does not end lists where the database does not keep it unique", async () => {
@@ -267,7 +267,7 @@ describe("writing", () => {
     expect(entity.write!.cascades[0]).toMatchObject({
       table: { name: "receipt_lines" },
       foreignKey: { name: "receipt_id" },
-      key: { name: "line_id" },
+      key: [{ name: "line_id" }],
     });
   });
 });

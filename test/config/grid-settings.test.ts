@@ -21,7 +21,7 @@ describe("datatables", () => {
     expect(names(grid.paneColumns)).toEqual(["sku", "is_active"]);
     expect(names(grid.builderColumns)).toEqual(["price"]);
     expect(names(grid.listColumns)).toEqual(["created_at"]);
-    expect(grid).toMatchObject({ rowId: null, clampsLength: false, showsErrorsInline: false });
+    expect(grid).toMatchObject({ rowId: [], clampsLength: false, showsErrorsInline: false });
   });
 
   test.each([

@@ -49,7 +49,7 @@ test("a table gives its columns, its key and its audit columns", async () => {
   });
   expect(faults).toEqual([]);
   const { read, write, adjust } = entities.get("items")!;
-  expect(write!.key.name).toBe("item_id");
+  expect(write!.key.map(({ name }) => name)).toEqual(["item_id"]);
   expect([...write!.writable.keys()]).toEqual(["code", "price", "length", "stock", "made_on"]);
   expect(write!.audit).toMatchObject({ createdAt: { name: "created_at" }, updatedBy: null });
   expect(read!.columns.get("length")).toMatchObject({ type: "decimal", scale: 3 });
@@ -82,7 +82,7 @@ describe("refused is", () => {
       { action: crud, tableName: "items", fieldName: ["code", "prise"] },
       'did you mean "price"?',
     ],
-    ["a key of two columns", { action: crud, tableName: "pairs" }, "a, b"],
+    ["a lookup by two columns", { action: { lookup: true }, tableName: "pairs" }, "a, b"],
     ["writing to a view", { action: crud, tableName: "item_view" }, "the view item_view"],
     [
       "a query over nothing",

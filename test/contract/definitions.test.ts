@@ -55,6 +55,26 @@ const endpoints = {
     action: { "create-composite": true, "read-composite": true, "update-composite": true },
   },
   folders: { ...folders, action: { "create-composite": true, "update-composite": true } },
+  /** Records, and lines of a document, whose keys have several columns. */
+  places: {
+    tableName: "places",
+    action: {
+      create: true,
+      update: true,
+      delete: true,
+      adjust: true,
+      lock: true,
+      "change-status": true,
+      "next-statuses": true,
+    },
+    adjustConfig: { fields: { count: {} } },
+    workflow: { transitions: { open: ["done", "open"], done: ["open"] } },
+  },
+  binders: {
+    tableName: "binders",
+    action: { "create-composite": true, "read-composite": true, "update-composite": true },
+    masterDetail: { detailTable: "binder_pages", foreignKey: "binder_id" },
+  },
   parcels: {
     tableName: "items",
     primaryKey: "item_id",
@@ -63,8 +83,38 @@ const endpoints = {
   },
 };
 
+const tables: typeof shopOptions.tables = [
+  ...shopOptions.tables,
+  {
+    name: "places",
+    columns: {
+      row_no: "integer",
+      shelf: "text(20)",
+      note: "text(20)",
+      count: "integer",
+      status: "text(10)",
+      updated_at: "timestamp",
+    },
+    primaryKey: ["shelf", "row_no"],
+  },
+  { name: "binders", columns: { binder_id: "key", title: "text(20)" } },
+  {
+    name: "binder_pages",
+    columns: {
+      binder_id: { type: "text(36)", references: { table: "binders", column: "binder_id" } },
+      side: "text(10)",
+      page_no: "integer",
+      text: "text(20)",
+    },
+    primaryKey: ["binder_id", "page_no", "side"],
+  },
+];
+
 const setUp: typeof shopOptions.setUp = (engine) => [
   ...(shopOptions.setUp?.(engine) ?? []),
+  "insert into places (shelf, row_no, count, status) values ('p', 1, 500, 'open'), ('p', 2, 500, 'open')",
+  "insert into binders (binder_id, title) values ('b1', 'one')",
+  "insert into binder_pages (binder_id, page_no, side) values ('b1', 1, 'left'), ('b1', 2, 'left')",
   "insert into kinds (kind_id, whole, note) values ('k1', 1, 'a'), ('k2', 2, 'b')",
   "insert into counters (counter_id, stock, balance, big, free) values ('n1', 500, 500, 500, 500)",
   "insert into orders (order_id, status) values ('o1', 'draft'), ('o2', 'posted')",
@@ -78,6 +128,11 @@ const hints: Record<string, Json[]> = {
   order_id: ["o1", "o2"],
   id: ["o1", "o2"],
   document_id: ["d1"],
+  shelf: ["p"],
+  row_no: [1, 2],
+  binder_id: ["b1"],
+  page_no: [1, 2],
+  side: ["left"],
 };
 
 /**
@@ -108,7 +163,10 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
   "update-composite"(body) {
     makeComputable(body);
     for (const header of Object.values(body))
-      for (const lists of Object.values(header as object).filter(isObject)) delete lists["delete"];
+      for (const lists of Object.values(header as object).filter(isObject)) {
+        delete lists["delete"];
+        if (Array.isArray(lists["update"])) lists["update"] = lists["update"].slice(0, 1);
+      }
   },
 };
 
@@ -152,6 +210,7 @@ let entities: ReadonlyMap<string, Entity>;
 beforeAll(async () => {
   fixture = await openFixture({
     ...shopOptions,
+    tables,
     setUp,
     endpoints,
     project: { cache: { enabled: false }, requests: { unknown: "refuse" } },

@@ -85,6 +85,7 @@ const common = [
   "order_items",
   "paid_orders",
   "project_2",
+  "project_lines",
 ];
 const expected = {
   sqlite: common,
@@ -139,6 +140,12 @@ describe("the files", () => {
       detailTable: "order_items",
       foreignKey: "order_id",
       detailConfig: { fieldName: ["line_number", "title", "price"] },
+    });
+    const project = await endpointOf("project_2");
+    expect(project.masterDetail).toMatchObject({
+      detailTable: "project_lines",
+      foreignKey: "project_id",
+      detailConfig: { primaryKey: ["project_id", "line_no"], fieldName: ["text"] },
     });
     expect(order.fieldNameLookup).toEqual({ id: "id", text: "number" });
     const employees = await endpointOf("employees");
@@ -214,6 +221,17 @@ describe("the service", () => {
       },
     });
     expect(status, JSON.stringify(body)).toBe(201);
+  });
+
+  test("stores records and lines whose keys have several columns", async () => {
+    const made = await post("project_2/create-composite", {
+      project: { name: "more", project_lines: [{ line_no: 1, text: "first" }] },
+    });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    const key = { student: 1, course: 1 };
+    const changed = await post("enrolments/update", { ...key, grade: 3.5 });
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+    expect(changed.body.data).toEqual({ ...key, grade: 3.5 });
   });
 
   test("refuses what the rules refuse", async () => {

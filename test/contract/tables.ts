@@ -43,6 +43,8 @@ export interface FixtureTable {
   readonly name: string;
   /** A type alone stands for a column with nothing more to say. */
   readonly columns: Readonly<Record<string, FixtureType | FixtureColumn>>;
+  /** A primary key of several columns, which are NOT NULL; one column has the type `key` or `identity`. */
+  readonly primaryKey?: readonly string[];
   /** Unique over several columns. */
   readonly unique?: readonly (readonly string[])[];
 }
@@ -52,16 +54,20 @@ export function createTables(engine: EngineName, tables: readonly FixtureTable[]
   return tables.map((table) => createTable(engine, table));
 }
 
-function createTable(engine: EngineName, { name, columns, unique = [] }: FixtureTable): string {
+function createTable(
+  engine: EngineName,
+  { name, columns, primaryKey = [], unique = [] }: FixtureTable,
+): string {
   const quote = (identifier: string) =>
     engine === "mysql" ? `\`${identifier}\`` : `"${identifier}"`;
   const list = (names: readonly string[]) => names.map(quote).join(", ");
   const lines: string[] = [];
   const constraints: string[] = unique.map((names) => `UNIQUE (${list(names)})`);
+  if (primaryKey.length > 0) constraints.push(`PRIMARY KEY (${list(primaryKey)})`);
   for (const [columnName, given] of Object.entries(columns)) {
     const column: FixtureColumn = typeof given === "string" ? { type: given } : given;
     const parts = [quote(columnName), nativeType(engine, column.type)];
-    if (column.notNull) parts.push("NOT NULL");
+    if (column.notNull || primaryKey.includes(columnName)) parts.push("NOT NULL");
     if (column.default !== undefined) parts.push(`DEFAULT ${column.default}`);
     lines.push(parts.join(" "));
 

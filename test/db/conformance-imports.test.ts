@@ -1,6 +1,7 @@
 /** What imports ask of a database, the same on every engine: changes of many rows at once, a table for oneself, and the ledgers. */
 import { describe, expect, test } from "vitest";
 import { type Assignment, equals } from "../../core/query/statement.ts";
+import type { KeyValue } from "../../core/values/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 
 import { column, insertAll, reopen, select, session, useBench } from "./conformance.ts";
@@ -29,14 +30,14 @@ const names = values.map(([name]) => name);
 const of = (name: string) => column(bench.kinds, name);
 
 const updateMany = (
-  rows: readonly { keyValue: Scalar; values: readonly Scalar[] }[],
+  rows: readonly { keyValue: KeyValue; values: readonly Scalar[] }[],
   columns: readonly string[],
   set: readonly Assignment[] = [],
 ) =>
   session(bench).updateMany({
     kind: "updateMany",
     table: bench.kinds,
-    key: of("id"),
+    key: [of("id")],
     columns: columns.map(of),
     rows,
     guard: null,
@@ -60,9 +61,9 @@ describe("a change of many rows", () => {
     );
     const matched = await updateMany(
       [
-        { keyValue: "many-1", values: values.map(([, , value]) => value) },
-        { keyValue: "many-2", values: values.map(([, value]) => value) },
-        { keyValue: "not there", values: values.map(([, value]) => value) },
+        { keyValue: ["many-1"], values: values.map(([, , value]) => value) },
+        { keyValue: ["many-2"], values: values.map(([, value]) => value) },
+        { keyValue: ["not there"], values: values.map(([, value]) => value) },
       ],
       names,
     );
@@ -79,7 +80,7 @@ describe("a change of many rows", () => {
         ids.map((id) => ({ id, short: "old" })),
       ),
     );
-    const rows = ids.map((keyValue, at) => ({ keyValue, values: [BigInt(at), `s${at}`] }));
+    const rows = ids.map((id, at) => ({ keyValue: [id], values: [BigInt(at), `s${at}`] }));
     expect(await updateMany(rows, ["whole", "short"])).toBe(1_500);
     expect(await read("row-1499", "whole", "short")).toEqual({ whole: 1_499, short: "s1499" });
     expect(await read("row-0", "whole", "short")).toEqual({ whole: 0, short: "s0" });
@@ -87,7 +88,7 @@ describe("a change of many rows", () => {
 
   test("gives all rows what they get alike", async () => {
     await session(bench).insert(insertAll(bench.kinds, [{ id: "like-1" }, { id: "like-2" }]));
-    const rows = ["like-1", "like-2"].map((keyValue) => ({ keyValue, values: [] }));
+    const rows = ["like-1", "like-2"].map((id) => ({ keyValue: [id], values: [] }));
     const set: Assignment[] = [{ kind: "set", column: of("short"), value: "both" }];
     expect(await updateMany(rows, [], set)).toBe(2);
     expect(await read("like-2", "short")).toEqual({ short: "both" });

@@ -221,7 +221,7 @@ describe("a sort", () => {
       await session(bench).delete({
         kind: "delete",
         table: bench.kinds,
-        key: of("id"),
+        key: [of("id")],
         where: compare("id", "=", id),
         returning: [],
       });
@@ -335,7 +335,7 @@ describe("a stream", () => {
       await db.delete({
         kind: "delete",
         table: bench.parents,
-        key: column(bench.parents, "id"),
+        key: [column(bench.parents, "id")],
         where: {
           kind: "compare",
           column: column(bench.parents, "id"),

@@ -136,7 +136,7 @@ describe("a session with a scope", () => {
       scoped().delete({
         kind: "delete",
         table: bench.kinds,
-        key: of("id"),
+        key: [of("id")],
         where: equals(of("id"), id),
         returning: [],
       }),
@@ -151,7 +151,7 @@ describe("a session with a scope", () => {
     await session(bench).delete({
       kind: "delete",
       table: bench.kinds,
-      key: of("id"),
+      key: [of("id")],
       where: equals(of("id"), id),
       returning: [],
     });
@@ -194,9 +194,9 @@ const changeMany = (id: string, name: string, value: Scalar) =>
   ({
     kind: "updateMany",
     table: bench.kinds,
-    key: of("id"),
+    key: [of("id")],
     columns: [of(name)],
-    rows: [{ keyValue: id, values: [value] }],
+    rows: [{ keyValue: [id], values: [value] }],
     guard: null as Condition | null,
     set: [],
     returning: [],

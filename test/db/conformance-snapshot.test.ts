@@ -26,7 +26,7 @@ async function write(added: string, removed: string): Promise<void> {
   await db.delete({
     kind: "delete",
     table: bench.parents,
-    key: id(),
+    key: [id()],
     where: { kind: "compare", column: id(), operator: "=", value: removed },
     returning: [],
   });

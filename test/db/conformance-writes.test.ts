@@ -33,7 +33,7 @@ const remove = (where: Condition, ...names: string[]) =>
   session(bench).delete({
     kind: "delete",
     table: bench.people,
-    key: of("id"),
+    key: [of("id")],
     where,
     returning: names.map(of),
   });
@@ -70,7 +70,7 @@ describe("an insert", () => {
     const statement = {
       kind: "insert",
       table: bench.people,
-      key: of("id"),
+      key: [of("id")],
       columns: [],
       rows: [[], []],
       returning: [of("name")],
@@ -268,7 +268,7 @@ describe("a delete", () => {
       session(bench).delete({
         kind: "delete",
         table: parents,
-        key: column(parents, "id"),
+        key: [column(parents, "id")],
         where: equals(column(parents, "id"), "p1"),
         returning: [],
       }),

@@ -166,7 +166,7 @@ export function insertAll(
   return {
     kind: "insert",
     table,
-    key: column(table, "id"),
+    key: [column(table, "id")],
     columns: columns(table, names),
     rows: rows.map((row) => names.map((name) => row[name]!)),
     returning: columns(table, returning),
@@ -181,8 +181,8 @@ export const update = (
 ): UpdateOne => ({
   kind: "update",
   table,
-  key: column(table, "id"),
-  keyValue: id,
+  key: [column(table, "id")],
+  keyValue: [id],
   guard: given.guard ?? null,
   set,
   returning: columns(table, given.returning ?? ["id"]),

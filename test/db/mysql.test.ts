@@ -75,7 +75,7 @@ async function tableWith(type: string) {
   return {
     c,
     insert: (value: Scalar) =>
-      execute({ kind: "insert", table, key, columns: [c], rows: [[value]], returning: [] }),
+      execute({ kind: "insert", table, key: [key], columns: [c], rows: [[value]], returning: [] }),
     select: async (where: Condition | null = null) =>
       (
         await execute({
@@ -89,9 +89,10 @@ async function tableWith(type: string) {
           lock: false,
         })
       ).rows.map((row) => row["c"]),
-    remove: (where: Condition) => execute({ kind: "delete", table, key, where, returning: [] }),
+    remove: (where: Condition) =>
+      execute({ kind: "delete", table, key: [key], where, returning: [] }),
     update: (set: Extract<Statement, { kind: "update" }>["set"], guard: Condition | null) =>
-      execute({ kind: "update", table, key, keyValue: 1n, guard, set, returning: [] }),
+      execute({ kind: "update", table, key: [key], keyValue: [1n], guard, set, returning: [] }),
   };
 }
 

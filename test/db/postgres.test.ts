@@ -429,7 +429,7 @@ describe("values", () => {
       const insert = compile()({
         kind: "insert",
         table,
-        key,
+        key: [key],
         columns: [c],
         rows: [[accepted.value]],
         returning: [c],
@@ -500,7 +500,7 @@ describe("values", () => {
       const insert = compile()({
         kind: "insert",
         table,
-        key,
+        key: [key],
         columns: [c],
         rows: [[value]],
         returning: [],

@@ -179,7 +179,7 @@ describe("a decimal in a text column", () => {
     await session().insert({
       kind: "insert",
       table,
-      key: column(table, "id"),
+      key: [column(table, "id")],
       columns: [column(table, "id"), amount],
       rows,
       returning: [],

@@ -1,0 +1,36 @@
+/** Conditions that find rows by their key. */
+import type { Key, KeyValue } from "../values/key.ts";
+import { limits } from "../values/limits.ts";
+import { allOf, type Condition, equals } from "./statement.ts";
+
+/** The one row with this key. The key has a column at least. */
+export function keyIs(key: Key, value: KeyValue): Condition {
+  const where = allOf(...key.map((column, at) => equals(column, value[at] ?? null)));
+  if (where === null) throw new Error("A row without a key cannot be named");
+  return where;
+}
+
+/**
+ * The rows with these keys, no more than `keyBatches` gives at once. Several columns are compared by OR and AND: all engines use the index for
+ * that, which they do not for pairs of values. The last key is repeated, so that lists of all lengths share few texts.
+ */
+export function keyIn(key: Key, values: readonly KeyValue[]): Condition {
+  const [only] = key;
+  if (only === undefined) throw new Error("Rows without a key cannot be named");
+  if (key.length === 1)
+    return { kind: "in", column: only, values: values.map(([value]) => value!), negated: false };
+  const last = values.length - 1;
+  const count = values.length === 0 ? 0 : 2 ** Math.ceil(Math.log2(values.length));
+  const members = Array.from({ length: count }, (_, at) => keyIs(key, values[Math.min(at, last)]!));
+  return { kind: "or", members };
+}
+
+/** How many keys one condition takes. */
+export const keysMax = (key: Key): number =>
+  key.length > 1 ? limits.keyTuplesMax : limits.inValuesMax;
+
+/** The keys in lists that `keyIn` takes. */
+export function* keyBatches(key: Key, values: readonly KeyValue[]): Generator<readonly KeyValue[]> {
+  const size = keysMax(key);
+  for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size);
+}

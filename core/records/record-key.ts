@@ -1,0 +1,122 @@
+/** The key of a record in a body: the one that update, adjust and change-status mean, and the one that a new record gets. */
+import type { Call } from "../calls/action.ts";
+import {
+  type FieldErrors,
+  invalidPayload,
+  noSuchRecord,
+  validationFailed,
+} from "../values/errors.ts";
+import type { Column } from "../values/column.ts";
+import { type Key, keyNames, type KeyValue } from "../values/key.ts";
+import { mustSend, type NewKeyColumns, takesNewId } from "../values/new-key.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { accept, unlimited } from "../values/accept.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { mayHold } from "../query/where.ts";
+
+/** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
+export function keyOf({ body, entity }: Pick<Call, "body" | "entity">, key: Key): KeyValue {
+  const { values, missing } = readKey(body, { named: key, key, prefix: "The" });
+  if (missing.length === key.length)
+    throw invalidPayload(`The primary key ${keyNames(key)} is required`);
+  if (missing.length > 0) throw validationFailed(requiredFields(missing));
+  if (!key.every((column, at) => mayHold(column, values[at]!))) throw noSuchRecord(entity);
+  return values;
+}
+
+/**
+ * The values of the `named` columns of a key in the body, and those columns that it leaves out. Rejects a value that can be no key, with a
+ * message that begins with `prefix`.
+ */
+export function readKey(
+  body: Record<string, unknown>,
+  { named, key, prefix }: { named: Key; key: Key; prefix: string },
+): { values: Scalar[]; missing: Column[] } {
+  const values: Scalar[] = [];
+  const missing: Column[] = [];
+  for (const column of named) {
+    const value = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
+    if (isMissing(value, column, key)) {
+      missing.push(column);
+      continue;
+    }
+    const accepted = accept(unlimited(column), value);
+    if (!accepted.ok)
+      throw invalidPayload(`${prefix} primary key ${column.name} ${accepted.message}`);
+    values.push(accepted.value);
+  }
+  return { values, missing };
+}
+
+/** An empty text can be a part of a key, but it is no key by itself. */
+const isMissing = (value: unknown, { type }: Column, key: Key): boolean =>
+  value === undefined ||
+  value === null ||
+  (value === "" && (key.length === 1 || !columnTypes[type].isText));
+
+export const requiredFields = (columns: readonly Column[]): FieldErrors =>
+  Object.fromEntries(columns.map(({ name }) => [name, ["is required"]]));
+
+/** What tells how the key of a new record is made; `keyColumns` is always the same map. */
+export interface NewKey extends NewKeyColumns {
+  readonly rules: Rules;
+  /** What the caller's scope fills in; absent = nothing. */
+  readonly fills?: Call["fills"];
+}
+
+/** The new record's key; what is left out is left to the database. A column that nobody can fill is a fault on its field. */
+export function newKey(
+  { body, newId }: Pick<Call, "body" | "newId">,
+  { key, keyColumns, rules, fills }: NewKey,
+  errors: FieldErrors,
+): ReadonlyMap<Column, Scalar> {
+  const asked = [...keyColumns.values()].filter((column) => leavesOpen(body, column, key));
+  if (asked.length === 0) return checkedKey(body, { keyColumns, rules }, errors);
+  const [only] = key;
+  if (only !== undefined && key.length === 1 && !fills?.has(only.name))
+    return madeKey(only, newId, errors);
+  const sent = Object.fromEntries(
+    [...keyColumns.keys()]
+      .filter((name) => !asked.some((column) => column.name === name))
+      .map((name) => [name, body[name]]),
+  );
+  for (const { name, type } of asked) {
+    const fill = fills?.get(name);
+    if (fill !== undefined) sent[name] = columnTypes[type].isText ? String(fill) : fill;
+  }
+  const values = checkedKey(sent, { keyColumns, rules }, errors);
+  for (const column of asked)
+    if (mustSend(column, key) && !values.has(column)) errors[column.name] ??= ["is required"];
+  return values;
+}
+
+function checkedKey(
+  body: Record<string, unknown>,
+  { keyColumns, rules }: Pick<NewKey, "keyColumns" | "rules">,
+  errors: FieldErrors,
+): Map<Column, Scalar> {
+  const checked = rules.check(body, "create", keyColumns);
+  Object.assign(errors, checked.errors);
+  for (const [column, value] of checked.values) if (value === null) checked.values.delete(column);
+  return checked.values;
+}
+
+function madeKey(
+  column: Column,
+  newId: Call["newId"],
+  errors: FieldErrors,
+): ReadonlyMap<Column, Scalar> {
+  if (mustSend(column, [column])) errors[column.name] = ["is required"];
+  const made = takesNewId(column) ? accept(column, newId()) : null;
+  return made?.ok ? new Map([[column, made.value]]) : none;
+}
+
+const none: ReadonlyMap<Column, Scalar> = new Map();
+
+/** Whether the body leaves the column to the service or the database; `-` asks for that too where it can be no value. */
+function leavesOpen(body: Record<string, unknown>, column: Column, key: Key): boolean {
+  const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
+  if (isMissing(sent, column, key)) return true;
+  return sent === "-" && (key.length === 1 || !columnTypes[column.type].isText);
+}

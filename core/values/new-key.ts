@@ -1,0 +1,28 @@
+/** Which columns of a new record's key nobody makes: neither the service, as a UUID, nor the database. */
+import { accept } from "./accept.ts";
+import type { Column, Columns } from "./column.ts";
+import { columnTypes } from "./column-types.ts";
+import type { Key } from "./key.ts";
+
+/** The key of records that can be made. */
+export interface NewKeyColumns {
+  /** The whole key. */
+  readonly key: Key;
+  /** The columns of it that a body may name, by name. */
+  readonly keyColumns: Columns;
+}
+
+/** The columns that a body must hold. */
+export const mustBeSent = ({ key, keyColumns }: NewKeyColumns): readonly Column[] =>
+  [...keyColumns.values()].filter((column) => mustSend(column, key));
+
+/** The service makes no part of a key, as it cannot know what the others mean. */
+export const mustSend = (column: Column, key: Key): boolean =>
+  !(key.length === 1 && takesNewId(column)) &&
+  column.generated !== "identity" &&
+  !column.hasDefault &&
+  column.isFilledByTrigger !== true;
+
+/** Whether the service makes the key, as a UUID. */
+export const takesNewId = (column: Column): boolean =>
+  columnTypes[column.type].takesNewId && accept(column, "00000000-0000-4000-8000-000000000000").ok;
