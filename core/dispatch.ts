@@ -50,9 +50,18 @@ export interface Project {
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
+  readonly schema: SchemaWatch;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
   routes: Routes | null;
+}
+
+/** Notices that the tables of the database are no longer those that the routes were compiled from. */
+export interface SchemaWatch {
+  /** Has the project compiled again soon, unless that found nothing new a moment ago. */
+  readonly doubt: () => void;
+  /** Whether the project is being compiled again, or was a moment ago: a request that failed may succeed when it is repeated. */
+  isUnsettled(): boolean;
 }
 
 export interface Routes {
@@ -62,12 +71,17 @@ export interface Routes {
   readonly projectWide: ReadonlyMap<string, BoundAction>;
   /** Equal for callers that may use the same actions with the same fields. */
   rightsKeyOf(caller: Caller): string;
+  /** Endpoints that are left out because of a fault in their configuration. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
-export function bindProject(entities: ReadonlyMap<string, Entity>, access: Access): Routes {
+export function bindProject(
+  entities: ReadonlyMap<string, Entity>,
+  { access, leftOut }: { access: Access; leftOut: ReadonlySet<string> },
+): Routes {
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
   for (const [name, entity] of entities) {
     const views = createViews(entity);
@@ -84,7 +98,7 @@ export function bindProject(entities: ReadonlyMap<string, Entity>, access: Acces
   for (const action of actions) {
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
-    const handler = projectWideHandler(action, endpoints);
+    const handler = projectWideHandler(action, { endpoints, leftOut });
     projectWide.set(action.name, {
       action,
       entity: null,
@@ -94,7 +108,7 @@ export function bindProject(entities: ReadonlyMap<string, Entity>, access: Acces
       showsErrorsInline: false,
     });
   }
-  return { endpoints, projectWide, rightsKeyOf: (caller) => access.rightsKeyOf(caller) };
+  return { endpoints, projectWide, leftOut, rightsKeyOf: (caller) => access.rightsKeyOf(caller) };
 }
 
 interface Binding {
@@ -147,11 +161,15 @@ const refusalFor = ({ kind }: Caller): AppError =>
   kind === "anonymous" ? unauthorized("This action requires credentials") : forbidden();
 
 /** Hands the request to the endpoint that the body names as `resource`. */
-function projectWideHandler(action: Action, endpoints: Routes["endpoints"]): Handler {
+function projectWideHandler(
+  action: Action,
+  { endpoints, leftOut }: Pick<Routes, "endpoints" | "leftOut">,
+): Handler {
   const handlerOf = ({ body, caller }: Request): Handler => {
     const resource = isObject(body) ? body["resource"] : undefined;
     if (typeof resource !== "string")
       throw invalidPayload("resource is required: the name of an endpoint");
+    if (leftOut.has(resource)) throw isLeftOut();
     const route = endpoints.get(resource)?.get(action.name);
     if (!route) {
       const known = usableEndpoints(endpoints, { caller, action: action.name });
@@ -185,10 +203,18 @@ export function placeIn(
   return { project: name, endpoint: null, action: isWide ? wide : null };
 }
 
-/** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not reached yet). */
-export function findRoute({ routes }: Project, target: Target): BoundAction {
+const isLeftOut = (): AppError =>
+  unavailable("The configuration of this endpoint has a fault; try again later");
+
+/** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not reached yet, or a fault in the configuration). */
+export function findRoute({ routes, schema }: Project, target: Target): BoundAction {
   if (!routes)
     throw unavailable("The database of this project is not reachable yet; try again later");
+  if (routes.leftOut.has(target.endpoint)) {
+    // Its table or column may be back.
+    schema.doubt();
+    throw isLeftOut();
+  }
   const endpoint = routes.endpoints.get(target.endpoint);
   const route =
     endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
@@ -248,11 +274,22 @@ export async function perform(
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);
-    throw error;
+    throw withDoubt(error, project);
   } finally {
     // The next holder of the lock must read what this request wrote.
     if (locks.isHolding()) await locks.close();
   }
+}
+
+/**
+ * The error, or `unavailable` in its place where the project is compiled again because tables may have changed. Where that
+ * found nothing new a moment ago, the statement itself is at fault.
+ */
+function withDoubt(error: unknown, { schema }: Project): unknown {
+  if (!(error instanceof AppError) || !error.isSchemaDoubt) return error;
+  schema.doubt();
+  if (!schema.isUnsettled()) return error;
+  return unavailable("The tables of the database have changed; try again", error.cause);
 }
 
 /** When the connection is lost during COMMIT, the outcome is unknown. All other failures are rolled back. */

@@ -35,6 +35,8 @@ export interface OpenOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** See `DbOptions`. */
+  readonly onSchemaDoubt?: () => void;
   /** Learns of each statement; absent: nobody does. */
   readonly observer?: DbObserver;
   /** These three: see `EngineOptions`. */

@@ -1,7 +1,7 @@
 /**
  * `/health/live`: the process answers. `/health/ready`: the database of every project answers too, else 503. Redis is
  * reported as well, but its absence does not make an instance unready, because the service works without it. Only
- * operators see more than the overall state.
+ * operators see more than the overall state: each project, its endpoints that are left out, and the configuration.
  */
 import type { Projects } from "../../core/dispatch.ts";
 import type { Clock } from "../../core/values/clock.ts";
@@ -10,11 +10,23 @@ import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isOperatorRequest, type OperatorSettings } from "./operators.ts";
 
+/** Which configuration is served. */
+export interface ConfigState {
+  /** Changes with each configuration that is loaded. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly loadedAt: string;
+  /** Why the last attempt to load a configuration left this one in place; null = it succeeded. */
+  readonly lastError: string | null;
+}
+
 export interface HealthDeps extends OperatorSettings {
   readonly projects: Projects;
   readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
+  /** Null where a configuration cannot be loaded again. */
+  readonly configState: (() => ConfigState) | null;
 }
 
 /** A probe should report an unresponsive database sooner than a client's request fails. */
@@ -31,17 +43,27 @@ export function isReady(deps: HealthDeps): Handle {
     const checks = await Promise.all(
       [...projects.values()].map(async (project) => {
         const isUp = project.routes !== null && (await answers(project.db.ping()));
-        return [project.name, { database: isUp ? "ok" : "unreachable", ...redis }] as const;
+        const leftOut = [...(project.routes?.leftOut ?? [])].toSorted();
+        const skipped = leftOut.length > 0 ? { skipped_endpoints: leftOut } : {};
+        const database = isUp ? "ok" : "unreachable";
+        return [project.name, { database, ...redis, ...skipped }] as const;
       }),
     );
     const success = checks.every(([, check]) => check.database === "ok");
     const status = success ? "ready" : "unavailable";
     const shown = (await isOperatorRequest(c, deps))
-      ? { projects: Object.fromEntries(checks) }
+      ? { ...configMember(deps), projects: Object.fromEntries(checks) }
       : {};
     const body = { success, status, ...shown, timestamp: now() };
     return json(exchange, success ? 200 : 503, body);
   };
+}
+
+/** The faults in `last_error` name files and columns, so that only operators may see them. */
+function configMember({ configState }: HealthDeps): object {
+  if (configState === null) return {};
+  const { version, loadedAt, lastError } = configState();
+  return { config: { version, loaded_at: loadedAt, last_error: lastError } };
 }
 
 function answers(ping: Promise<void>): Promise<boolean> {

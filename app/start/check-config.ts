@@ -1,24 +1,20 @@
 /** `rowgate check`: compares a configuration with its databases, and serves nothing. */
-import { createCache } from "../../core/cache/cache.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
 import type { DescribedProject } from "../../core/openapi/describe.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
 import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
-import { createObservation } from "../observe/observation.ts";
-import { openStores } from "../stores/open-stores.ts";
 import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
-import { openHooks } from "./open-hooks.ts";
-import { openJobs } from "./open-jobs.ts";
+import { openProcessParts } from "./process-parts.ts";
 import { readProjects } from "./read-projects.ts";
-import { compileOnce, openProject, sha256 } from "./serve-project.ts";
+import { compileOnce, openProject } from "./serve-project.ts";
 import { risksOf, type Telling } from "./telling.ts";
 import type { ServiceOptions } from "./wire.ts";
 
 export interface CheckedConfig {
-  /** All faults of the files, and of what they say about databases. */
+  /** All faults of the files, and of what they say about databases, whatever `onFault` says. */
   readonly faults: readonly Fault[];
   /** Databases that cannot be used, by the file that names them. */
   readonly unreachable: readonly { readonly file: string; readonly sentence: string }[];
@@ -38,24 +34,18 @@ export async function checkConfig({
   files,
   env,
   importComponent,
-}: ServiceOptions): Promise<CheckedConfig> {
-  const log = createLog("silent");
+}: Pick<ServiceOptions, "files" | "env" | "importComponent">): Promise<CheckedConfig> {
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
-  const stores = await openStores(null);
-  const cache = createCache({ store: stores.cache, digest: sha256, log });
-  const settings = parseEnv(env);
-  const observation = createObservation([]);
-  const raise = async () => undefined;
-  // Without projects nothing is opened.
-  const nothing = { projects: [], settings, files, env, log, cache, raise, observation };
-  const jobs = await openJobs(nothing);
-  const hooks = await openHooks({ projects: [], settings, log });
-  const locks = stores.locks;
+  // Nothing is asked of Redis.
+  const settings = { ...parseEnv(env), redisUrl: null };
+  const parts = await openProcessParts({
+    settings,
+    log: createLog("silent"),
+    isOnlyLookedAt: true,
+  });
   const own = () => new Response(null, { status: 503 });
-  const shared = { cache, locks, jobs, hooks, observation, own, callers: undefined, log };
-  const parts = { ...shared, importComponent, isOnlyLookedAt: true };
-  const opening = configs.map((config) => openProject(config, parts));
-  const opened = await Promise.all(opening);
+  const loading = { importComponent, own, callers: undefined };
+  const opened = await Promise.all(configs.map((config) => openProject(config, loading, parts)));
   const notices: string[] = [];
   const risks = configs.flatMap((config) => risksOf(config, settings));
   const telling: Telling = {
@@ -69,9 +59,10 @@ export async function checkConfig({
       project.routes === null ? [] : driftOf(config, project.db.catalog),
     ),
   );
-  await Promise.all(opened.map(({ project }) => project.db.close()));
+  await Promise.all(opened.map(({ database }) => database.release()));
+  const leftOut = configs.flatMap((config) => [...config.leftOut.values()].flat());
   return {
-    faults: [...faults, ...looks.flatMap((look) => look.faults)],
+    faults: [...faults, ...leftOut, ...looks.flatMap((look) => look.faults)],
     notices,
     risks,
     drift: drift.flat(),

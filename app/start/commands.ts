@@ -3,10 +3,11 @@
  * without the parts of the service takes 27 MB less.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
-import { importFrom, readConfigFiles } from "./config-files.ts";
+import { type ConfigFolder, openConfigFolder } from "./config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
-import { parseEnv } from "./env.ts";
+import { listenForReloads } from "./reload-triggers.ts";
 import type { Service } from "./wire.ts";
 
 const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
@@ -23,13 +24,14 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
 
 --env-file reads variables from a file, for serve, worker, check, openapi, client and hooks. The environment overrides the file.
+serve and worker load the configuration again on SIGHUP; with --watch also whenever one of its files has changed.
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: withEnvFile(serveProjects),
-  worker: withEnvFile(runJobs),
-  check: withEnvFile(check, ["json"]),
-  sync: withEnvFile(sync, ["dry-run"]),
+  serve: withConfig(serveProjects, ["watch"]),
+  worker: withConfig(runJobs, ["watch"]),
+  check: withConfig(check, ["json"]),
+  sync: withConfig(sync, ["dry-run"]),
   init,
   openapi: showDocument,
   client: makeClient,
@@ -48,50 +50,69 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
-/**
- * The command, after the variables of the files that its arguments name; it gets those of `flags` that are given. Rejects with an Error
- * for any other argument.
- */
-function withEnvFile(
-  command: (given: ReadonlySet<string>) => Promise<void>,
-  flags: readonly string[] = [],
+/** What a command gets that reads the configuration. */
+interface Given {
+  /** Those that the arguments name. */
+  readonly flags: ReadonlySet<string>;
+  /** Over the environment with the variables of `--env-file`. */
+  readonly folder: ConfigFolder;
+}
+
+/** The command, after the variables of the files that its arguments name. Rejects with an Error for arguments other than these flags. */
+function withConfig(
+  command: (given: Given) => Promise<void>,
+  known: readonly string[],
 ): (args: readonly string[]) => Promise<void> {
   return async (args) => {
-    const { loadEnvFiles } = await import("./env-file.ts");
-    return command(loadEnvFiles(args, { env: process.env, flags }));
+    const { files, flags } = readArgs(args, known);
+    return command({ flags, folder: openConfigFolder(files) });
   };
 }
 
-async function serveProjects(): Promise<void> {
+/** `files`: those of `--env-file`. Throws an Error for other arguments. */
+function readArgs(args: readonly string[], known: readonly string[]) {
+  try {
+    const options = {
+      "env-file": { type: "string", multiple: true },
+      ...Object.fromEntries(known.map((flag) => [flag, { type: "boolean" }] as const)),
+    } as const;
+    const { "env-file": files = [], ...given } = parseArgs({ args: [...args], options }).values;
+    return { files: files as readonly string[], flags: new Set(Object.keys(given)) };
+  } catch (error) {
+    throw new Error((error as Error).message, { cause: error });
+  }
+}
+
+async function serveProjects({ folder, flags }: Given): Promise<void> {
   const [{ openService }, { listen }] = await Promise.all([
     import("./wire.ts"),
     "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
   ]);
-  const { configDir } = parseEnv(process.env);
-  const files = await readConfigFiles(configDir);
-  const importComponent = importFrom(configDir);
-  const service = await openService({ files, env: process.env, importComponent });
+  const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
+  const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   // Before anybody reads that it listens, and may stop it.
   stopOnSignal(stop);
+  takeReloads(service.reload);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
   storeCompiled();
 }
 
-async function runJobs(): Promise<void> {
+async function runJobs({ folder, flags }: Given): Promise<void> {
   // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
   const { startWorker } = await import("./worker.ts");
-  const files = await readConfigFiles(parseEnv(process.env).configDir);
+  const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const onStuck = () =>
     void exitWith(
       new Error(
         "Jobs are waiting but this worker receives none; it stops so that a new one can start",
       ),
     );
-  const { stop } = await startWorker({ files, env: process.env, onStuck });
+  const { stop, reload } = await startWorker({ ...(await folder.read()), onStuck });
   stopOnSignal(stop);
+  takeReloads(reload);
   process.stdout.write("Rowgate takes jobs\n");
   storeCompiled();
 }
@@ -102,27 +123,22 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
 }
 
-async function check(given: ReadonlySet<string>): Promise<void> {
+async function check({ folder, flags }: Given): Promise<void> {
   const [{ checkConfig }, { checkReport }] = await Promise.all([
     import("./check-config.ts"),
     import("./check-report.ts"),
   ]);
-  const { configDir } = parseEnv(process.env);
-  const checked = await checkConfig({
-    files: await readConfigFiles(configDir),
-    env: process.env,
-    importComponent: importFrom(configDir),
-  });
-  const { isOk, out, errors } = checkReport(checked, configDir, given.has("json"));
+  const checked = await checkConfig(await folder.read());
+  const { isOk, out, errors } = checkReport(checked, folder.path, flags.has("json"));
   process.stderr.write(errors);
   process.stdout.write(out);
   if (!isOk) process.exitCode = 1;
 }
 
-async function sync(given: ReadonlySet<string>): Promise<void> {
+async function sync({ flags }: Given): Promise<void> {
   const { runSync } = await import("./sync.ts");
   const out = (text: string) => void process.stdout.write(text);
-  await runSync({ isDryRun: given.has("dry-run"), env: process.env, out });
+  await runSync({ isDryRun: flags.has("dry-run"), env: process.env, out });
 }
 
 async function init(args: readonly string[]): Promise<void> {

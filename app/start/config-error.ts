@@ -5,9 +5,11 @@ import { type Fault, formatFaults } from "../../core/config/faults.ts";
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly Fault[];
+  readonly sentences: readonly string[];
 
   constructor(faults: readonly Fault[], sentences: readonly string[] = []) {
     super([...(faults.length > 0 ? [formatFaults(faults)] : []), ...sentences].join("\n"));
     this.faults = faults;
+    this.sentences = sentences;
   }
 }

@@ -1,12 +1,11 @@
-/** Reads the configuration folder into memory, and imports its components, for runtimes with files. */
+/** Reads the configuration folder into memory, for runtimes with files. */
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { ImportComponent } from "../../core/config/components-plan.ts";
+import { join } from "node:path";
 import type { ConfigFiles } from "../../core/config/read-config.ts";
 
-const wanted =
+/** The files that belong to a configuration, by their path below the folder. */
+export const configPath =
   /^[^/]+\/(?:[^/]+\.json|query\/.+\.sql|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
 
 /** Every project file, endpoint file, query and component below the folder, by its path relative to it, with `/` between the names. */
@@ -22,15 +21,24 @@ export async function readConfigFiles(folder: string): Promise<ConfigFiles> {
       },
     );
   }
-  const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => wanted.test(name));
-  const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), "utf8")));
+  const paths = names
+    .map((name) => name.replaceAll("\\", "/"))
+    .filter((name) => configPath.test(name));
+  const texts = await Promise.all(paths.map((path) => readOne(join(folder, path))));
   return new Map(paths.map((path, at) => [path, texts[at]!]));
+}
+
+async function readOne(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as { code?: string };
+    throw new Error(
+      `${path} cannot be read (${code}); give the user of this process the right to read it`,
+      { cause },
+    );
+  }
 }
 
 /** The text of a file, by its path in the file system. */
 export const readText = (path: string): string => readFileSync(path, "utf8");
-
-/** Imports a component by its path below the folder. */
-export function importFrom(folder: string): ImportComponent {
-  return (path) => import(pathToFileURL(resolve(folder, path)).href);
-}

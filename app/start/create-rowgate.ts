@@ -1,5 +1,6 @@
 /** The npm package: a service to mount in somebody's own server, and the types of handlers. */
-import { importFrom, readConfigFiles } from "./config-files.ts";
+import { importFrom } from "./component-modules.ts";
+import { readConfigFiles } from "./config-files.ts";
 import type { Logger } from "./log.ts";
 import { openService } from "./wire.ts";
 

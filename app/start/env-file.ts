@@ -1,31 +1,35 @@
-/** `--env-file`: variables from a file, for the commands that read the environment. */
+/** `--env-file`: variables from files, for the commands that read the environment. */
 import { readFileSync } from "node:fs";
-import { parseArgs, parseEnv } from "node:util";
+import { parseEnv } from "node:util";
 
-/**
- * Adds the variables of the named files to `env`; a variable that is there already stays, and of two files the later one counts. Answers the
- * given ones of `flags`. Throws an Error for other arguments and for a file that cannot be read.
- */
-export function loadEnvFiles(
-  args: readonly string[],
-  { env, flags }: { env: Record<string, string | undefined>; flags: readonly string[] },
-): ReadonlySet<string> {
-  const { "env-file": files = [], ...given } = optionsIn(args, flags);
-  const found = Object.assign({}, ...(files as string[]).map(readVariables)) as object;
-  for (const [name, value] of Object.entries(found)) env[name] ??= String(value);
-  return new Set(Object.keys(given));
+type Environment = Record<string, string | undefined>;
+
+/** The environment with the variables of files. */
+export interface FileEnvironment {
+  readonly env: Readonly<Environment>;
+  /** Puts the variables into the environment of the process, where handlers look for them. */
+  apply(): void;
 }
 
-function optionsIn(args: readonly string[], flags: readonly string[]): Record<string, unknown> {
-  try {
-    const options = {
-      "env-file": { type: "string", multiple: true },
-      ...Object.fromEntries(flags.map((flag) => [flag, { type: "boolean" }] as const)),
-    } as const;
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new Error((error as Error).message, { cause: error });
-  }
+/**
+ * A function that reads the files again each time. A variable that the environment had before stays, and of two files the later one
+ * counts. It throws an Error for a file that cannot be read.
+ */
+export function createEnvFiles(paths: readonly string[], own: Environment): () => FileEnvironment {
+  const before = { ...own };
+  let applied: readonly string[] = [];
+  return () => {
+    const found = Object.assign({}, ...paths.map(readVariables)) as Readonly<Environment>;
+    const names = Object.keys(found).filter((name) => before[name] === undefined);
+    return {
+      env: { ...found, ...before },
+      apply() {
+        for (const name of applied) delete own[name];
+        for (const name of names) own[name] = found[name];
+        applied = names;
+      },
+    };
+  };
 }
 
 function readVariables(path: string): object {

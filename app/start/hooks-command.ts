@@ -5,7 +5,7 @@ import { limits } from "../../core/values/limits.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { createLocalDeadCalls } from "../../jobs/queue/local/dead-call-files.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import { loadEnvFiles } from "./env-file.ts";
+import { createEnvFiles } from "./env-file.ts";
 import { parseEnv, type Settings } from "./env.ts";
 import { createLog } from "./log.ts";
 import { hookQueueName } from "./queue-names.ts";
@@ -22,9 +22,7 @@ export async function runHooks(
   env: Record<string, string | undefined>,
 ): Promise<string> {
   const { command, envFiles, ...selection } = readArguments(args);
-  const given = envFiles.flatMap((path) => ["--env-file", path]);
-  loadEnvFiles(given, { env, flags: [] });
-  const settings = parseEnv(env);
+  const settings = parseEnv(createEnvFiles(envFiles, env)().env);
   const calls = await openDeadCalls(settings);
   try {
     const found = selected(await calls.list(), selection);

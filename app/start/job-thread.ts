@@ -1,12 +1,12 @@
 /** The thread in which jobs run: opens its own databases and files, then runs the jobs that `thread-host.ts` sends. */
 import { parentPort, workerData } from "node:worker_threads";
-import { importFrom } from "./config-files.ts";
+import { importFrom } from "./component-modules.ts";
 import { parseEnv } from "./env.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
 import { openLog } from "./log.ts";
 import { errorFields } from "../../core/values/error-fields.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job, Run } from "../../core/plans/ports.ts";
@@ -93,6 +93,10 @@ async function close(): Promise<void> {
 
 function threadErrorOf(error: unknown): ThreadError {
   if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
-  const { kind, message, cause } = error;
+  const { cause } = error;
+  // The next run looks at the tables again.
+  const { kind, message } = error.isSchemaDoubt
+    ? unavailable("The tables of the database have changed; try again")
+    : error;
   return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
 }

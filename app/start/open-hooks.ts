@@ -1,6 +1,7 @@
 /**
  * Opens the queue of non-blocking hook calls: in the Redis or PostgreSQL of the jobs, or in files of this process. A
- * call that the queue cannot store stays in memory. Without non-blocking hooks, no queue is opened.
+ * call that the queue cannot store stays in memory. Without non-blocking hooks, no queue is opened. Queue and calls
+ * stay when a configuration is loaded again; the calls are then made as the new one says.
  */
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { HookQueue, MakeCall } from "../../core/workflow/hook-queue.ts";
@@ -19,30 +20,40 @@ import { createHeadersOf, withHeaders, withoutHeaders } from "../outbound/hook-h
 
 /** What the queue of hooks is opened from. */
 export interface OpenHooksOptions {
-  readonly projects: readonly ProjectConfig[];
   readonly settings: Settings;
   readonly log: Log;
 }
 
+/** A project, and how its hooks are called. */
+export interface HookedProject {
+  readonly config: ProjectConfig;
+  readonly outbound: Outbound;
+}
+
 /** The non-blocking hook calls of a process. */
 export interface Hooks {
-  /** Where the calls are kept; null: in this process, or there are none. */
-  readonly server: BullmqServer | null;
-  /** Null: no hook is non-blocking. Rejects when the queue is unreachable. */
-  readonly counts: (() => Promise<QueueCounts>) | null;
-  /** `outbound`: how the project's hooks are called. */
-  forProject(name: string, outbound: Outbound): Background;
-  /** Starts making calls. The service must already answer, because hooks may call it. */
-  start(): void;
+  /** Where the calls are kept; null: in this process, or there are none yet. */
+  server(): BullmqServer | null;
+  /** Null: no hook was non-blocking yet. Rejects when the queue is unreachable. */
+  counts(): (() => Promise<QueueCounts>) | null;
+  forProject(name: string): Background;
+  /**
+   * Opens the queue if these projects need it and it is not open. Rejects with an Error when the job server may evict jobs, or
+   * when STORAGE_URL is not usable.
+   */
+  prepare(configs: readonly ProjectConfig[]): Promise<void>;
+  /** Calls are made as these projects say from now on. The service must already answer for them, because hooks may call it. */
+  use(projects: readonly HookedProject[]): void;
   /** Calls may continue until `untilMs` (clock of `performance.now()`); the next process makes the remaining ones. */
   stop(untilMs: number): Promise<void>;
 }
 
-/** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
-export async function openHooks({ projects, settings, log }: OpenHooksOptions): Promise<Hooks> {
-  const outbounds = new Map<string, Outbound>();
-  const own: ProcessBackground[] = [];
-  const headersOf = createHeadersOf(projects);
+/** Opens nothing yet. */
+export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
+  let outbounds: ReadonlyMap<string, Outbound> = new Map();
+  let headersOf = createHeadersOf([]);
+  /** By project. */
+  const own = new Map<string, ProcessBackground>();
 
   const makeCall: MakeCall = async (call, signal) => {
     const outbound = outbounds.get(call.place.project);
@@ -51,10 +62,9 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
     if (!outbound || !headers) return { error: new Error("Unknown hook"), isFinal: false };
     return attempt(outbound, withHeaders(call, headers).request, signal);
   };
-  const opened = projects.some(hasLaterHooks)
-    ? await openQueue(settings, { makeCall, log })
-    : { queue: null, server: null };
-  const { queue, server } = opened;
+  let queue: HookQueue | null = null;
+  let server: BullmqServer | null = null;
+  let isStarted = false;
 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
@@ -69,22 +79,46 @@ export async function openHooks({ projects, settings, log }: OpenHooksOptions): 
     }
   }
 
+  /** The calls of a project that this process keeps in memory. */
+  function backgroundOf(name: string): ProcessBackground {
+    const known = own.get(name);
+    if (known) return known;
+    const outbound: Outbound = {
+      send(request, signal) {
+        const now = outbounds.get(name);
+        if (now) return now.send(request, signal);
+        return Promise.reject(new Error(`The project ${name} is no longer configured`));
+      },
+    };
+    const background = createBackground(outbound, log);
+    own.set(name, background);
+    return background;
+  }
+
   return {
-    server,
-    counts: queue && queue.counts,
-    forProject(name, outbound) {
-      outbounds.set(name, outbound);
-      const background = createBackground(outbound, log);
-      own.push(background);
+    server: () => server,
+    counts: () => queue && queue.counts,
+    forProject(name) {
+      const background = backgroundOf(name);
       return {
         async add(calls) {
           await Promise.all(calls.map((call) => keep(call, background)));
         },
       };
     },
-    start: () => queue?.start(),
+    async prepare(configs) {
+      if (queue === null && configs.some(hasLaterHooks))
+        ({ queue, server } = await openQueue(settings, { makeCall, log }));
+    },
+    use(projects) {
+      outbounds = new Map(projects.map(({ config, outbound }) => [config.name, outbound]));
+      headersOf = createHeadersOf(projects.map(({ config }) => config));
+      if (!isStarted) queue?.start();
+      isStarted = queue !== null;
+    },
     async stop(untilMs) {
-      await Promise.all([queue?.stop(untilMs), ...own.map(({ drain }) => drain(untilMs))]);
+      const drained = [...own.values()].map(({ drain }) => drain(untilMs));
+      await Promise.all([queue?.stop(untilMs), ...drained]);
     },
   };
 }

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { hasAuth } from "../../core/config/survey.ts";
 import type { Access } from "../../core/callers/access.ts";
-import { compileProject } from "../../core/config/compile-project.ts";
+import { type CompiledProject, compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import {
@@ -15,7 +15,6 @@ import {
   type ProjectConfig,
   readConfig,
 } from "../../core/config/read-config.ts";
-import type { Entity } from "../../core/plans/entity.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { CacheStore, Log } from "../../core/plans/ports.ts";
 import { databaseOf, openDb } from "../../db/open.ts";
@@ -93,6 +92,8 @@ const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore =>
   raise,
 });
 
+type Compiled = Pick<CompiledProject, "entities" | "faulty">;
+
 interface ProjectParts {
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
@@ -112,9 +113,11 @@ async function openProject(
     ...(observer && { observer }),
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
     statementTimeoutMs: config.jobs.statementTimeoutMs,
+    // The next job, or the next run of this one, looks at the tables again.
+    onSchemaDoubt: () => forget(),
   });
 
-  async function compile(chosen: readonly EndpointConfig[]): Promise<ReadonlyMap<string, Entity>> {
+  async function compile(chosen: readonly EndpointConfig[]): Promise<Compiled> {
     const endpoints = chosen.map(withOwnHandlers);
     const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
       importComponent,
@@ -122,13 +125,18 @@ async function openProject(
     // Without its handlers an import would store rows that they should refuse.
     const faults = compiled.faults.filter(({ path }) => path.startsWith("components"));
     if (faults.length > 0) throw new Error(formatFaults(faults));
-    return compiled.entities;
+    return compiled;
   }
 
   /** What a caller may see of one endpoint can depend on the other endpoints. */
-  const wholeProject = once(() => compile(config.endpoints));
-  const oneByOne = new Map<string, () => Promise<ReadonlyMap<string, Entity>>>();
-  function compiledFor(endpoint: string): Promise<ReadonlyMap<string, Entity>> {
+  const compileWhole = () => once(() => compile(config.endpoints));
+  let wholeProject = compileWhole();
+  const oneByOne = new Map<string, () => Promise<Compiled>>();
+  function forget(): void {
+    wholeProject = compileWhole();
+    oneByOne.clear();
+  }
+  function compiledFor(endpoint: string): Promise<Compiled> {
     if (hasAuth(config)) return wholeProject();
     let compiling = oneByOne.get(endpoint);
     if (compiling === undefined) {
@@ -142,10 +150,11 @@ async function openProject(
     name: config.name,
     db,
     cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
-    entity: async (endpoint) => (await compiledFor(endpoint)).get(endpoint) ?? null,
+    entity: async (endpoint) => (await compiledFor(endpoint)).entities.get(endpoint) ?? null,
     access: async () => {
-      const entities = hasAuth(config) && !access ? await wholeProject() : new Map();
-      return accessFor(config, { entities, access });
+      if (!hasAuth(config) || access) return accessFor(config, { entities: new Map(), access });
+      const { entities, faulty } = await wholeProject();
+      return accessFor(config, { entities: new Map([...entities, ...faulty]) });
     },
     batchRows: config.jobs.batchRows,
   };

@@ -1,6 +1,7 @@
 /**
  * Opens the job queue and its files: jobs are kept in Redis or PostgreSQL and run by workers, or are kept by this
- * process and run in a thread. Without endpoints that export or import, no queue is opened.
+ * process and run in a thread. Without endpoints that export or import, no queue is opened. The queue stays when a
+ * configuration is loaded again; jobs that start from then on use the new one.
  */
 import { switchedOn } from "../../core/actions.ts";
 import type { Cache } from "../../core/cache/cache.ts";
@@ -12,7 +13,7 @@ import { createCacheNotifyingQueue } from "../../jobs/queue/cache-notifying-queu
 import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
 import { createWorkbooks } from "../../jobs/import/workbooks.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
-import { openFiles } from "../../jobs/files/open-files.ts";
+import { checkFiles, openFiles } from "../../jobs/files/open-files.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import type { BullmqServer } from "../../jobs/queue/bullmq/bullmq-server.ts";
 import type { Settings } from "./env.ts";
@@ -22,10 +23,7 @@ import { type Logger, logFormatOf } from "./log.ts";
 
 /** What the queue of jobs is opened from. */
 export interface OpenJobsOptions {
-  readonly projects: readonly ProjectConfig[];
   readonly settings: Settings;
-  readonly files: ConfigFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   readonly cache: Cache;
   /** Informs the cache of this process about the writes of a job. */
@@ -33,12 +31,26 @@ export interface OpenJobsOptions {
   readonly observation: Observation;
 }
 
+/** The configuration that jobs are run with. */
+export interface JobsConfiguration {
+  readonly configs: readonly ProjectConfig[];
+  readonly files: ConfigFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The jobs of a process, as its projects and its operators see them. */
 export interface Jobs {
-  /** Where the jobs are kept; null: in this process, or there are none. */
-  readonly server: BullmqServer | null;
-  /** Null: no endpoint exports or imports. Rejects when the queue is unreachable. */
-  readonly counts: (() => Promise<QueueCounts>) | null;
+  /** Where the jobs are kept; null: in this process, or there are none yet. */
+  server(): BullmqServer | null;
+  /** Null: no endpoint exported or imported yet. Rejects when the queue is unreachable. */
+  counts(): (() => Promise<QueueCounts>) | null;
+  /**
+   * Opens the queue if these projects need it and it is not open. Rejects with an Error when they cannot have jobs, or when the
+   * job server may evict jobs.
+   */
+  prepare(configuration: JobsConfiguration): Promise<void>;
+  /** Jobs that start from now on use this configuration, which was prepared. */
+  use(configuration: JobsConfiguration): void;
   forProject(config: ProjectConfig): ProjectJobs;
   /**
    * Stops the jobs of this process within seconds; they continue after the next start. Their states can still be read.
@@ -48,18 +60,24 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-/** Rejects with an Error when the job server may evict jobs, or when STORAGE_URL is not usable. */
+/** Rejects with an Error when STORAGE_URL is not usable. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
-  const { projects, settings, cache } = options;
-  const files = await openFiles(settings.storage, projects.some(hasJobs) ? options.log : undefined);
-  const opened = projects.some(hasJobs)
-    ? await openQueue(options, files)
-    : { queue: noQueue, server: null, stop: async () => undefined };
-  const { server, stop } = opened;
-  const queue = options.observation.queue(opened.queue);
+  const { settings, cache, log, observation } = options;
+  const files = await openFiles(settings.storage);
+  const ttlSeconds = new Map<string, number>();
+  let opened: OpenedQueue | null = null;
   let stopped: Promise<void> | null = null;
-  const stopRunning = () => (stopped ??= stop());
+  const stopRunning = () => (stopped ??= opened?.stop() ?? Promise.resolve());
   const workbooks = createWorkbooks(files);
+  /** The queue that is open at the time of a call, because a later configuration may be the first with jobs. */
+  const queueNow = (): Queue => opened?.queue ?? noQueue;
+  const queue = observation.queue({
+    add: (job) => queueNow().add(job),
+    find: (id) => queueNow().find(id),
+    cancel: (id) => queueNow().cancel(id),
+    counts: () => queueNow().counts(),
+    close: async () => undefined,
+  });
 
   /** Without Redis, the cache of this process learns of a worker's writes only from the job. */
   function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
@@ -71,9 +89,26 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
     });
   }
 
+  function noteTimes(configs: readonly ProjectConfig[]): void {
+    ttlSeconds.clear();
+    for (const { name, jobs } of configs) ttlSeconds.set(name, jobs.fileTtlSeconds);
+  }
+
   return {
-    server,
-    counts: projects.some(hasJobs) ? queue.counts : null,
+    server: () => opened?.server ?? null,
+    counts: () => opened && queue.counts,
+    async prepare(configuration) {
+      const { configs } = configuration;
+      configs.filter(hasJobs).forEach(refuseMemory);
+      if (opened !== null || !configs.some(hasJobs)) return;
+      checkFiles(files, { storage: settings.storage, log });
+      noteTimes(configs);
+      opened = await openQueue(options, { files, ttlSeconds, first: configuration });
+    },
+    use({ configs, files: configFiles, env }) {
+      noteTimes(configs);
+      opened?.renew({ files: configFiles, env });
+    },
     forProject(config) {
       const { name, jobs } = config;
       const newId = () => crypto.randomUUID();
@@ -83,7 +118,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
     stopRunning,
     async close() {
       await stopRunning();
-      await queue.close();
+      await queueNow().close();
       await files.close();
     },
   };
@@ -107,26 +142,33 @@ interface OpenedQueue {
   readonly queue: Queue;
   /** Null: the jobs are in this process. */
   readonly server: BullmqServer | null;
+  renew(configuration: Omit<JobsConfiguration, "configs">): void;
   stop(): Promise<void>;
 }
 
+interface QueueParts {
+  readonly files: Files;
+  /** By project; as the configuration that is used says. */
+  readonly ttlSeconds: ReadonlyMap<string, number>;
+  readonly first: JobsConfiguration;
+}
+
 async function openQueue(
-  { projects, settings, log, files: configFiles, env, raise, observation }: OpenJobsOptions,
-  files: Files,
+  { settings, log, raise, observation }: OpenJobsOptions,
+  { files, ttlSeconds, first }: QueueParts,
 ): Promise<OpenedQueue> {
   const { queueName, logLevel } = settings;
   const logFormat = logFormatOf(settings);
-  projects.filter(hasJobs).forEach(refuseMemory);
-  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
   const server = await openBullmqServer(settings, { use: "service", log });
   if (server !== null) {
     const { createBullmqQueue } = await import("../../jobs/queue/bullmq/bullmq-queue.ts");
-    const keptSecondsMax = Math.max(...ttlSeconds.values()) * 2;
+    const keptSecondsMax = () => Math.max(...ttlSeconds.values()) * 2;
     const queue = createBullmqQueue({ server, queueName, keptSecondsMax });
-    return { queue, server, stop: async () => undefined };
+    return { queue, server, renew: () => undefined, stop: async () => undefined };
   }
   if (settings.jobsBoardToken !== null)
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
+  const { files: configFiles, env } = first;
   const thread = openJobThread({ files: configFiles, env, log, logLevel, logFormat, raise });
   const runJob = observation.runJob(thread.runJob);
   const queue = await openLocalQueue({ files, runJob, log });
@@ -136,7 +178,7 @@ async function openQueue(
     await queue.close();
     await thread.close();
   };
-  return { queue, server: null, stop };
+  return { queue, server: null, renew: thread.renew, stop };
 }
 
 const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));

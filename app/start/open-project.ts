@@ -15,7 +15,7 @@ import type { Fault } from "../../core/config/faults.ts";
 import type { RateLimitSettings } from "../../core/config/project-schema.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Risk } from "../../core/config/risks.ts";
-import { bindProject, type Project, type Routes } from "../../core/dispatch.ts";
+import { bindProject, type Project, type Routes, type SchemaWatch } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
@@ -27,11 +27,13 @@ import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../c
 import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
+import type { ConfigState } from "../http/health.ts";
 import { createApp } from "../http/http.ts";
 import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
 import { version } from "./version.ts";
+import { noted } from "./noted-catalog.ts";
 
 export interface ProjectParts {
   readonly db: Db;
@@ -47,13 +49,15 @@ export interface ProjectParts {
   readonly background: Background;
   readonly jobs: ProjectJobs;
   readonly callers: Callers;
+  readonly schema: SchemaWatch;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
 }
 
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
-  const { db, database, cache, lockStore, outbound, background, jobs, digest, callers } = parts;
+  const { db, database, cache, lockStore, outbound, background, jobs, digest, callers, schema } =
+    parts;
   const { observeCache: observe } = parts;
   return {
     name: config.name,
@@ -65,20 +69,26 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
     jobs,
     digest,
     callers,
+    schema,
     routes: null,
   };
 }
 
-/** The result of compiling against the database: routes, faults, or no answer. */
-export type Look =
-  | {
-      readonly routes: Routes;
-      readonly notices: readonly string[];
-      readonly risks: readonly Risk[];
-      readonly remarks: readonly string[];
-    }
-  | { readonly faults: readonly Fault[] }
-  | { readonly unreachable: unknown };
+/** The result of compiling against a database that answers. */
+export interface Seen {
+  /** Those of the endpoints without a fault; the others are `leftOut`. */
+  readonly routes: Routes;
+  /** What is wrong with the other endpoints; the faults of their files are not among these. */
+  readonly faults: readonly Fault[];
+  readonly notices: readonly string[];
+  readonly risks: readonly Risk[];
+  readonly remarks: readonly string[];
+  /** Equal as long as the tables and queries of the project are the same in the database. */
+  readonly shape: string;
+}
+
+/** The result of compiling against the database, or why it does not answer. */
+export type Look = Seen | { readonly unreachable: unknown };
 
 export interface LookOptions {
   readonly catalog: Catalog;
@@ -92,22 +102,24 @@ export async function lookAt(
   config: ProjectConfig,
   { catalog, access, importComponent }: LookOptions,
 ): Promise<Look> {
+  const { catalog: asked, shape } = noted(catalog);
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faults, notices, risks, remarks } = await compileProject(config, catalog, {
+    const { entities, faulty, ...found } = await compileProject(config, asked, {
       importComponent,
     });
-    if (faults.length > 0) return { faults };
-    const routes = bindProject(entities, accessFor(config, { entities, access }));
-    return { routes, notices, risks, remarks };
+    const all = new Map([...entities, ...faulty]);
+    const leftOut = new Set([...faulty.keys(), ...config.leftOut.keys()]);
+    const rules = accessFor(config, { entities: all, access });
+    return { ...found, routes: bindProject(entities, { access: rules, leftOut }), shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
   }
 }
 
-/** What callers may do. `entities`: all endpoints of the project; `access`: in place of what the configuration says. */
+/** What callers may do. `entities`: all endpoints of the project, faulty ones too; `access`: in place of what the configuration says. */
 export function accessFor(
   config: ProjectConfig,
   { entities, access }: { entities: ReadonlyMap<string, Entity>; access?: Access | undefined },
@@ -151,6 +163,8 @@ export interface AppParts {
   readonly jobsBoard: boolean;
   /** The page `/docs`. */
   readonly docs: Docs;
+  /** The state of the configuration; null where it cannot be loaded again. */
+  readonly configState: (() => ConfigState) | null;
   /** The text of `/metrics`. Null where nothing is kept between two requests. */
   readonly metricsText: (() => Promise<string>) | null;
   /** Is told of each request that a rate limit refused; absent: nobody is. */
@@ -165,7 +179,7 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
-  const { pingRedis, metricsText, onRateLimited, jobsBoard, docs, log } = parts;
+  const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, log } = parts;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
       project,
@@ -196,6 +210,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
       configs.flatMap(({ name, cors }) => (cors.origins.length > 0 ? [[name, cors.origins]] : [])),
     ),
     pingRedis,
+    configState,
     metricsText,
     log,
     observe: parts.observe,

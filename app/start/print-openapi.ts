@@ -14,8 +14,9 @@ import {
 } from "../../core/openapi/describe.ts";
 import { postmanCollection } from "../clients/postman.ts";
 import { checkConfig } from "./check-config.ts";
-import { importFrom, readConfigFiles } from "./config-files.ts";
-import { loadEnvFiles } from "./env-file.ts";
+import { importFrom } from "./component-modules.ts";
+import { readConfigFiles } from "./config-files.ts";
+import { createEnvFiles } from "./env-file.ts";
 import { parseEnv } from "./env.ts";
 
 const usage =
@@ -66,10 +67,7 @@ export function documentOptions(
     const envFile = { ...text, multiple: true } as const;
     const { values } = parseArgs({ args: [...args], options: { ...options, "env-file": envFile } });
     const { "env-file": files = [], ...others } = values;
-    loadEnvFiles(
-      files.map((file) => `--env-file=${file}`),
-      { env, flags: [] },
-    );
+    createEnvFiles(files, env)().apply();
     return others;
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${help}`, { cause: error });

@@ -1,88 +1,94 @@
-/** Opens one project, and puts its routes in place once its database was reached. */
-import { hash } from "node:crypto";
-import type { Cache } from "../../core/cache/cache.ts";
+/**
+ * One project of a loaded configuration: opened over its database, its routes put in place once the database was
+ * reached, and compiled anew when its tables have changed.
+ */
 import type { Callers } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { Fault } from "../../core/config/faults.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Project } from "../../core/dispatch.ts";
-import type { Log } from "../../core/plans/ports.ts";
-import { databaseOf, openDb } from "../../db/open.ts";
+import type { Log, Outbound } from "../../core/plans/ports.ts";
+import { databaseOf } from "../../db/open.ts";
 import { openCallers } from "../callers/open-callers.ts";
-import type { Observation } from "../observe/observation.ts";
 import { createOutbound, type OutboundOptions } from "../outbound/outbound-client.ts";
-import type { Stores } from "../stores/stores.ts";
-import { readText } from "./config-files.ts";
 import { ConfigError } from "./config-error.ts";
-import type { Hooks } from "./open-hooks.ts";
-import type { Jobs } from "./open-jobs.ts";
-import { assembleProject, databaseOptions, lookAt } from "./open-project.ts";
-import { projectLog } from "./project-log.ts";
+import type { KeptDatabase } from "./kept-databases.ts";
+import { logLeftOut } from "./left-out.ts";
+import { assembleProject, lookAt, type Seen } from "./open-project.ts";
+import { type ProcessParts, sha256 } from "./process-parts.ts";
+import { createSchemaWatch, type Sight } from "./schema-watch.ts";
 import { type Telling, toLog } from "./telling.ts";
 
 /** A project with what its routes are compiled from. */
 export interface OpenProject {
   readonly config: ProjectConfig;
   readonly project: Project;
+  readonly outbound: Outbound;
+  readonly database: KeptDatabase;
   readonly importComponent: ImportComponent | undefined;
   /** Ends the attempts to reach its database. */
   readonly stop: AbortController;
+  /** What its routes were compiled from; null until its database was reached. */
+  seen: Seen | null;
 }
 
-/** What all projects of a process share. */
-export interface SharedParts {
-  readonly cache: Cache;
-  readonly locks: Stores["locks"];
-  readonly jobs: Jobs;
-  readonly hooks: Hooks;
+/** What all projects of a loaded configuration share. */
+export interface LoadedParts {
   readonly importComponent: ImportComponent | undefined;
   readonly own: OutboundOptions["own"];
   /** Absent: as the project's `auth` says. */
   readonly callers: Callers | undefined;
-  readonly log: Log;
-  readonly observation: Observation;
-  /** See `OpenOptions`. */
-  readonly isOnlyLookedAt?: boolean;
+  /** The project of this name that is served until now. */
+  readonly before?: OpenProject | undefined;
 }
 
 /** Delays between two attempts to reach a database: the first, and the longest after doubling. */
 const retryDelayMs = { first: 250, longest: 5_000 };
 
-/** Creates SHA-256 as hexadecimal text. */
-export const sha256 = (text: string): string => hash("sha256", text);
-
 /** The project without routes. Its database may be unreachable. Rejects with an Error for an address that cannot be read. */
 export async function openProject(
   config: ProjectConfig,
-  { cache, locks: openStore, jobs, hooks, own, callers, observation, ...more }: SharedParts,
+  { own, callers, before, ...components }: LoadedParts,
+  { databases, cache, locksOf, jobs, hooks, observation, log }: ProcessParts,
 ): Promise<OpenProject> {
-  const { name, database } = config;
-  const { url } = database;
-  const importComponent = more.importComponent && observation.components(more.importComponent);
-  const observer = observation.db(name);
-  const { isOnlyLookedAt = false } = more;
-  const log = projectLog(more.log, name);
-  const watched = { log, isOnlyLookedAt, ...(observer && { observer }) };
-  const options = { ...databaseOptions(config, readText), ...watched };
-  const db = await openDb(url, options).catch((error: Error) => {
+  const database = await databases.take(config).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
+  const { name } = config;
+  const { importComponent } = components;
   const unobserved = createOutbound({ allowedHosts: config.hooks.allowedHosts, own });
   const outbound = observation.outbound(unobserved);
-  const project = assembleProject(config, {
-    db,
-    database: databaseOf(url),
-    cache,
-    observeCache: observation.cache(name),
-    lockStore: openStore(name),
+  const known = before && hasSameCallers(before.config, config) ? before.project.callers : null;
+  const one: OpenProject = {
+    config,
+    project: assembleProject(config, {
+      db: database.db,
+      database: databaseOf(config.database.url),
+      cache,
+      observeCache: observation.cache(name),
+      lockStore: locksOf(name),
+      outbound,
+      background: observation.background(hooks.forProject(name)),
+      jobs: jobs.forProject(config),
+      // Those of before have the keys of their issuer already.
+      callers: callers ?? known ?? openCallers(config.auth, { digest: sha256, outbound, log }),
+      schema: createSchemaWatch({ lookAgain: () => lookAgain(one, log) }),
+      digest: sha256,
+    }),
     outbound,
-    background: observation.background(hooks.forProject(name, outbound)),
-    jobs: jobs.forProject(config),
-    callers: callers ?? openCallers(config.auth, { digest: sha256, outbound, log: more.log }),
-    digest: sha256,
-  });
-  return { config, project, importComponent, stop: new AbortController() };
+    database,
+    importComponent: importComponent && observation.components(importComponent),
+    stop: new AbortController(),
+    seen: null,
+  };
+  return one;
 }
+
+/** Whether callers are identified in the same way; the keys of their issuer are fetched over `hooks.allowedHosts`. */
+const hasSameCallers = (one: ProjectConfig, other: ProjectConfig): boolean => {
+  const facts = ({ auth, hooks }: ProjectConfig) => JSON.stringify([auth, hooks.allowedHosts]);
+  return facts(one) === facts(other);
+};
 
 /** Why the project is not served yet. */
 export interface Trouble {
@@ -101,14 +107,14 @@ export interface CompileResult {
 /** `shop (shop/project.json)`. */
 const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${document.file})`;
 
-/** Compiles the project if its database answers, and puts its routes in place if there is no fault. */
-export async function compileOnce(
-  { config, project, importComponent }: OpenProject,
-  tell: Telling,
-): Promise<CompileResult> {
+/**
+ * Compiles the project if its database answers, and puts its routes in place: those of the endpoints without a fault. The
+ * faults are all of them, whatever `onFault` says.
+ */
+export async function compileOnce(one: OpenProject, tell: Telling): Promise<CompileResult> {
+  const { config, project, importComponent } = one;
   const { access } = project.callers;
   const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
-  if ("faults" in look) return { faults: look.faults, trouble: null };
   if ("unreachable" in look) {
     const { reason, remedy, isLasting } = project.db.faultOf(look.unreachable);
     const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
@@ -117,12 +123,26 @@ export async function compileOnce(
   for (const notice of look.notices) tell.notice(notice);
   for (const risk of look.risks) tell.risk(risk);
   for (const remark of look.remarks) tell.remark(remark);
+  one.seen = look;
   project.routes = look.routes;
-  return { faults: [], trouble: null };
+  return { faults: look.faults, trouble: null };
 }
 
-/** Retries until the database is reached. Logs the reason once, and again when it changes. */
-export async function compileLater(one: OpenProject, first: Trouble, log: Log): Promise<void> {
+export interface LateOptions {
+  readonly first: Trouble;
+  readonly log: Log;
+  /** Whether a fault that only shows now is the end: absent or false = its endpoints are left out. */
+  readonly endsWithFaults?: boolean;
+}
+
+/**
+ * Retries until the database is reached. Logs the reason once, and again when it changes. Rejects with ConfigError where
+ * faults are the end.
+ */
+export async function compileLater(
+  one: OpenProject,
+  { first, log, endsWithFaults = false }: LateOptions,
+): Promise<void> {
   const { name: project } = one.config;
   let trouble = first;
   log.warn({ project }, `${trouble.sentence}; retrying until it answers`);
@@ -130,7 +150,8 @@ export async function compileLater(one: OpenProject, first: Trouble, log: Log): 
     await pause(delayMs, one.stop.signal);
     if (one.stop.signal.aborted) return;
     const look = await compileOnce(one, toLog(one.config, log));
-    if (look.faults.length > 0) throw new ConfigError(look.faults);
+    if (look.faults.length > 0 && endsWithFaults) throw new ConfigError(look.faults);
+    logLeftOut(one.config, look.faults, log);
     if (look.trouble === null) break;
     log.debug({ project, err: look.trouble.cause }, "The database does not answer yet");
     if (look.trouble.sentence !== trouble.sentence)
@@ -138,6 +159,29 @@ export async function compileLater(one: OpenProject, first: Trouble, log: Log): 
     trouble = look.trouble;
   }
   log.info({ project }, "The database is reachable; the project is served");
+}
+
+/**
+ * Compiles the project again and serves it as its tables are now; endpoints that no longer fit answer 503. Without a
+ * change everything stays as it is.
+ */
+async function lookAgain(one: OpenProject, log: Log): Promise<Sight> {
+  const { config, project, importComponent, seen } = one;
+  const { access } = project.callers;
+  try {
+    const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
+    if ("unreachable" in look) return "unreachable";
+    if (look.shape === seen?.shape) return "same";
+    one.seen = look;
+    project.routes = look.routes;
+    const message = "The tables of the database have changed; the project was compiled again";
+    log.warn({ project: project.name }, message);
+    logLeftOut(config, look.faults, log);
+    return "changed";
+  } catch (error) {
+    log.error({ project: project.name, err: error }, "The tables could not be looked at again");
+    return "unreachable";
+  }
 }
 
 /** Ends early when the signal says so; keeps no process alive. */

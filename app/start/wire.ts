@@ -1,11 +1,10 @@
 /**
  * Creates a running service from configuration files and environment, for runtimes with sockets and files: opens what
- * lives as long as the process (`process-parts.ts`), and loads the configuration over it (`loaded-configuration.ts`).
+ * lives as long as the process (`process-parts.ts`), and loads the configuration over it (`loaded-configuration.ts`), at the
+ * start and whenever it is loaded again (`reloads.ts`).
  */
-import type { Hono } from "hono";
 import type { Callers } from "../../core/callers/callers.ts";
-import type { ImportComponent } from "../../core/config/components-plan.ts";
-import type { ConfigFiles, ProjectConfig } from "../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { ownCall } from "../http/client-address.ts";
@@ -19,13 +18,11 @@ import { loadConfiguration, type LoadedConfiguration } from "./loaded-configurat
 import { type Logger, openLog, withSafeErrors } from "./log.ts";
 import { openProcessParts } from "./process-parts.ts";
 import { readProjects } from "./read-projects.ts";
+import { type ConfigSource, createReloads } from "./reloads.ts";
+import { createServed, type ServedApp } from "./served.ts";
 
-export interface ServiceOptions {
-  readonly files: ConfigFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface ServiceOptions extends ConfigSource {
   readonly log?: Logger;
-  /** Loads the files under `components/`; absent: a configuration with handlers is refused. */
-  readonly importComponent?: ImportComponent;
   /** Absent: as the projects' `auth` says. */
   readonly callers?: Callers;
   /** Absent: those of `limits`. */
@@ -36,7 +33,7 @@ export interface ServiceOptions {
 
 export interface Service {
   /** Answers requests with the configuration that is served at that moment. */
-  readonly app: Pick<Hono, "fetch" | "request">;
+  readonly app: ServedApp;
   readonly settings: Settings;
   readonly timeouts: Timeouts;
   /** Answers requests that never reach the app. */
@@ -47,6 +44,11 @@ export interface Service {
   isUp(name: string): boolean;
   /** Resolves when every project's database was reached and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
+  /**
+   * Loads another configuration and serves it in place of this one, all at once; requests that run finish with this one. Rejects, after
+   * logging every fault, when this one stays. The environment's own variables are those of the start.
+   */
+  reload(read: () => Promise<ConfigSource>): Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
   /**
@@ -61,53 +63,69 @@ export interface Service {
  * unreachable is retried until it is reached, and answers 503 meanwhile.
  */
 export async function openService({
-  files,
-  env,
   log: givenLog,
-  importComponent,
   callers,
   timeouts = limits,
   watchers,
+  ...first
 }: ServiceOptions): Promise<Service> {
-  const settings = parseEnv(env);
+  const settings = parseEnv(first.env);
   const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
-  const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
-  // A configuration with faults is not served, so no job of an earlier process continues either.
-  const served = faults.length > 0 ? [] : configs;
-  const parts = await openProcessParts({ settings, log, projects: served, files, env, watchers });
-  const { hooks, jobs } = parts;
-  let loaded: LoadedConfiguration | null = null;
-  const own: OutboundOptions["own"] = (request) => loaded!.app.fetch(request, ownCall);
-  const { bodyTimeoutMs } = timeouts;
-  const options = { configs, faults, importComponent, callers, own, bodyTimeoutMs };
-  const first = await loadConfiguration(options, parts).catch(async (error: unknown) => {
+  const parts = await openProcessParts({ settings, log, watchers });
+  const { bodyTimeoutMs, uploadReadMs } = timeouts;
+  // Nothing that a request does takes longer.
+  const requestTimeoutMs = bodyTimeoutMs + uploadReadMs + limits.requestDeadlineMs;
+  const served = createServed(requestTimeoutMs);
+  const own: OutboundOptions["own"] = (request) => served.app.fetch(request, ownCall);
+
+  async function serve(source: ConfigSource): Promise<LoadedConfiguration> {
+    const read = readProjects(source, databaseFaults);
+    const before = served.now();
+    const { importComponent } = source;
+    const edge = { own, callers, bodyTimeoutMs, configState: () => reloads.state() };
+    const loaded = await loadConfiguration(
+      { read, source, importComponent, before, ...edge },
+      parts,
+    );
+    served.replace(loaded);
+    return loaded;
+  }
+
+  const reloads = createReloads({
+    files: first.files,
+    log,
+    serve: async (source) => void (await serve(source)),
+  });
+  const { ready } = await serve(first).catch(async (error: unknown) => {
     await parts.stopWork(0);
     parts.close();
     throw error;
   });
-  loaded = first;
-  parts.metrics.onCollect(() => gaugeProjects(parts.metrics, loaded!.projects));
-  hooks.start();
+  parts.metrics.onCollect(() => gaugeProjects(parts.metrics, served.now()?.projects ?? []));
   return {
-    app: first.app,
+    app: served.app,
     settings,
     timeouts,
-    refuse: createRefuse({
-      now: () => new Date().toISOString(),
-      newId: () => crypto.randomUUID(),
-      log,
-    }),
+    refuse: createRefuse({ now, newId, log }),
     log,
-    projects: configs,
-    isUp: (name) => first.projects.some((one) => one.name === name && one.routes !== null),
-    ready: first.ready,
-    stopJobs: jobs.stopRunning,
+    get projects() {
+      return served.now()?.configs ?? [];
+    },
+    isUp: (name) =>
+      served.now()?.projects.some((one) => one.name === name && one.routes !== null) ?? false,
+    ready,
+    reload: reloads.reload,
+    stopJobs: parts.jobs.stopRunning,
     async close(hooksUntilMs = 0) {
-      first.stop();
+      await reloads.close();
+      served.now()?.stop();
       await parts.stopWork(hooksUntilMs);
-      await first.close();
+      await served.close();
       parts.close();
       await parts.observation.close(performance.now() + limits.farewellMs);
     },
   };
 }
+
+const now = (): string => new Date().toISOString();
+const newId = (): string => crypto.randomUUID();

@@ -2,25 +2,25 @@
 import type { Logger } from "./log.ts";
 import { logFormatOf, openLog, withSafeErrors } from "./log.ts";
 import { parseEnv, type Settings } from "./env.ts";
-import { formatFaults } from "../../core/config/faults.ts";
-import type { ConfigFiles } from "../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
 import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import { readProjects } from "./read-projects.ts";
+import { ConfigError } from "./config-error.ts";
+import { logLeftOut } from "./left-out.ts";
 import { openObservation } from "./open-observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
+import { readProjects } from "./read-projects.ts";
+import { type ConfigSource, createReloads } from "./reloads.ts";
 import { createWorkerMetrics } from "../metrics/service-metrics.ts";
 import { workerWatcher } from "../metrics/metrics-watcher.ts";
 import type { MetricsServer } from "./metrics-server.ts";
 
 /** What a worker is started from. */
-export interface WorkerOptions {
-  readonly files: ConfigFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface WorkerOptions extends Pick<ConfigSource, "files" | "env"> {
   readonly log?: Logger;
   /** See `startBullmqWorker`. */
   readonly lockMs?: number;
@@ -29,19 +29,26 @@ export interface WorkerOptions {
   onStuck(): void;
 }
 
-/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. `stop` ends within 10 seconds. */
+export interface StartedWorker {
+  /** Jobs that start from then on use the configuration that `read` gives. Rejects, after logging why, when the old one stays. */
+  reload(read: () => Promise<ConfigSource>): Promise<void>;
+  /** Ends within 10 seconds. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when the worker takes jobs; rejects with an Error that says what is wrong with its settings. */
 export async function startWorker({
   files,
   env,
   log: givenLog,
-  ...options
-}: WorkerOptions): Promise<{ stop: () => Promise<void> }> {
+  onStuck,
+  ...times
+}: WorkerOptions): Promise<StartedWorker> {
   const settings = parseEnv(env);
   const { storage, queueName, logLevel } = settings;
   const logFormat = logFormatOf(settings);
-  const { projects, faults } = readProjects({ files, env }, databaseFaults);
-  if (faults.length > 0) throw new Error(formatFaults(faults));
   const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
+  const ttlSeconds = new Map(ttlsOf(read({ files, env }, log)));
   const server = await openBullmqServer(settings, { use: "worker", log });
   if (server === null)
     throw new Error(
@@ -55,11 +62,22 @@ export async function startWorker({
   const watchers = metricsServer === null ? [] : [workerWatcher(metrics)];
   const observation = await openObservation({ settings, log, watchers });
   const runJob = observation.runJob(thread.runJob);
-  const worker = await startBullmqWorker({ ...options, server, queueName, runJob, log });
-  const ttlSeconds = new Map(projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds]));
+  const worker = await startBullmqWorker({ ...times, onStuck, server, queueName, runJob, log });
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
+  const reloads = createReloads({
+    files,
+    log,
+    async serve(source) {
+      const projects = read(source, log);
+      thread.renew({ files: source.files, env: source.env });
+      ttlSeconds.clear();
+      for (const [name, seconds] of ttlsOf(projects)) ttlSeconds.set(name, seconds);
+    },
+  });
   return {
+    reload: reloads.reload,
     async stop() {
+      await reloads.close();
       cleanUp.stop();
       metricsServer?.close();
       await worker.stop();
@@ -70,6 +88,16 @@ export async function startWorker({
   };
 }
 
+/** Throws a ConfigError for faults of the files; the tables of a project are looked at by its jobs. */
+function read(source: ConfigSource, log: Logger): readonly ProjectConfig[] {
+  const { projects, faults } = readProjects(source, databaseFaults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  for (const config of projects) logLeftOut(config, [...config.leftOut.values()].flat(), log);
+  return projects;
+}
+
+const ttlsOf = (projects: readonly ProjectConfig[]) =>
+  projects.map(({ name, jobs }) => [name, jobs.fileTtlSeconds] as const);
 /** Null: no METRICS_PORT is set. */
 async function serveMetrics(
   settings: Settings,

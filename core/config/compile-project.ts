@@ -44,6 +44,8 @@ import { workflowOf } from "./workflow-plan.ts";
 export interface CompiledProject {
   /** By endpoint name; those without faults. */
   readonly entities: ReadonlyMap<string, Entity>;
+  /** Those with faults, with access rules that let nobody in: what they protect stays protected where others join it. */
+  readonly faulty: ReadonlyMap<string, Entity>;
   readonly faults: readonly Fault[];
   /** Notes for the operator that do not prevent the start. */
   readonly notices: readonly string[];
@@ -76,6 +78,7 @@ export async function compileProject(
     }),
   );
   const good = compiled.filter(({ survey }) => survey.faults.length === 0);
+  const faulty = compiled.filter(({ survey }) => survey.faults.length > 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map(
@@ -83,12 +86,24 @@ export async function compileProject(
   );
   return {
     entities,
+    faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
     faults: sortFaults(compiled.flatMap(({ survey }) => survey.faults)),
     notices,
     risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),
   };
 }
+
+/** The entity with access rules that let nobody in. */
+const closed = (entity: Entity): Entity => ({
+  ...entity,
+  access: entity.access && {
+    ...entity.access,
+    actions: new Map(),
+    administrators: new Set(),
+    readers: new Set(),
+  },
+});
 
 async function compileEntity(
   survey: Survey,

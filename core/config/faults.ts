@@ -58,13 +58,18 @@ export function faultMessage({ found, expected, hint, unknownProperty }: Fault):
   return hint === undefined ? sentence : `${sentence}; ${hint}`;
 }
 
+/** One fault on one line, for the log: `shop/orders.json:3:5  tableName  expected …`. */
+export const faultLine = (fault: Fault): string =>
+  `${placeOfFault(fault)}  ${fault.path}  ${faultMessage(fault)}`;
+
+const placeOfFault = ({ file, line, column }: Fault): string =>
+  line === undefined ? file : `${file}:${line}:${column}`;
+
 /** All faults as text for a terminal, one paragraph each: position and path, then the message. */
 export function formatFaults(faults: readonly Fault[]): string {
   const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
-  const paragraphs = sortFaults(faults).map((fault) => {
-    const { file, line, column, path } = fault;
-    const place = line === undefined ? file : `${file}:${line}:${column}`;
-    return `${place}  ${path}\n  ${faultMessage(fault)}`;
-  });
+  const paragraphs = sortFaults(faults).map(
+    (fault) => `${placeOfFault(fault)}  ${fault.path}\n  ${faultMessage(fault)}`,
+  );
   return [`${count} in the configuration`, ...paragraphs].join("\n\n");
 }

@@ -302,6 +302,12 @@ export const projectSchema = z
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
     limits: listLimits.prefault({}).describe("How far lists go."),
+    onFault: z
+      .enum(["stop", "skip"])
+      .default("stop")
+      .describe(
+        "What a fault in an endpoint of this project does, at start and at a reload. stop: nothing of the configuration is served; skip: only that endpoint is left out, and answers 503.",
+      ),
   })
   .refine(
     ({ auth: given, database: { claimsSetting } }) =>

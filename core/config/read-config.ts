@@ -26,6 +26,8 @@ export interface ProjectConfig extends ProjectSettings {
   readonly name: string;
   readonly document: Document;
   readonly endpoints: readonly EndpointConfig[];
+  /** Endpoints whose files have faults, with those; only with `"onFault": "skip"`. */
+  readonly leftOut: ReadonlyMap<string, readonly Fault[]>;
   /** Other files of the project by their path inside its folder: `query/open.sql` -> text. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -76,10 +78,44 @@ function readProject(
 ): ProjectConfig | null {
   const file = `${name}/project.json`;
   if (!nameShape.test(name)) faults.push(badName(file, name));
-  const endpoints = [...folder.keys()]
+  const read = [...folder.keys()]
     .filter((path) => isOwnJson(path) && path !== "project.json")
-    .flatMap((path) => readEndpoint(name, path, folder.get(path)!, faults) ?? []);
+    .map((path) => {
+      const own: Fault[] = [];
+      const endpoint = readEndpoint(name, path, folder.get(path)!, own);
+      return { name: path.slice(0, -".json".length), endpoint, faults: own };
+    });
+  const settings = readSettings(name, folder, { env, faults });
+  const faulty = read.filter((one) => one.faults.length > 0);
+  const skips = settings !== null && mayLeaveOut(settings);
+  if (!skips) faults.push(...faulty.flatMap((one) => one.faults));
+  return (
+    settings && {
+      ...settings,
+      name,
+      endpoints: read.flatMap((one) =>
+        skips && one.faults.length > 0 ? [] : (one.endpoint ?? []),
+      ),
+      leftOut: new Map(skips ? faulty.map((one) => [one.name, one.faults]) : []),
+      files: folder,
+    }
+  );
+}
 
+/**
+ * Whether an endpoint whose file has faults may be left out. Never where callers have different rights: the rules of such a file may
+ * protect a table that other endpoints join.
+ */
+const mayLeaveOut = ({ onFault, auth }: ProjectSettings): boolean =>
+  onFault === "skip" && Object.keys(auth ?? {}).length === 0;
+
+/** Null: project.json is missing or has a fault. */
+function readSettings(
+  name: string,
+  folder: ReadonlyMap<string, string>,
+  { env, faults }: { env: Environment; faults: Fault[] },
+): (ProjectSettings & { readonly document: Document }) | null {
+  const file = `${name}/project.json`;
   const text = folder.get("project.json");
   if (text === undefined) {
     faults.push({
@@ -102,7 +138,7 @@ function readProject(
     !nameShape.test(name)
   )
     return null;
-  return { ...checked.value, name, document, endpoints, files: folder };
+  return { ...checked.value, document };
 }
 
 function readEndpoint(

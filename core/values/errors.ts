@@ -75,6 +75,8 @@ export interface AppErrorOptions {
   allow?: readonly string[];
   /** When the same request may succeed; for `tooManyRequests`. */
   retryAfterSeconds?: number;
+  /** True: a statement failed as if tables or columns had changed since the routes were compiled. */
+  isSchemaDoubt?: boolean;
   /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
   /** True: the log has it already, as of a database that went away, and needs no line for each request. */
@@ -90,6 +92,7 @@ export class AppError extends Error {
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isReported: boolean;
+  readonly isSchemaDoubt: boolean;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -99,6 +102,7 @@ export class AppError extends Error {
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
+    this.isSchemaDoubt = options.isSchemaDoubt ?? false;
   }
 }
 

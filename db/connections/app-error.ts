@@ -55,6 +55,8 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return unavailable("The database took too long to answer; try again", cause);
     case "connection":
       return unavailable("The database is not reachable; try again later", cause);
+    case "missing":
+      return new AppError("internal", "Internal server error", { cause, isSchemaDoubt: true });
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
   }

@@ -27,6 +27,8 @@ export interface DbOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
+  /** Called when a statement failed as if tables or columns had changed since they were looked up. */
+  readonly onSchemaDoubt?: () => void;
   /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
   /** Learns of each statement; absent: nobody does. */
@@ -43,6 +45,7 @@ export function createDb(
     statementTimeoutMs,
     triggerMessages = true,
     log,
+    onSchemaDoubt,
     compile = createCompiler(opened.dialect),
     observer,
   }: DbOptions,
@@ -57,6 +60,7 @@ export function createDb(
     statementTimeoutMs,
     compile,
     triggerMessages,
+    onSchemaDoubt,
     log,
   });
   const onConnection = createOnConnection(engine, deadlines, executor);

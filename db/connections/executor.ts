@@ -76,6 +76,8 @@ export interface ExecutorOptions {
   readonly compile: Compile;
   /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
+  /** Called when a statement failed as if tables or columns had changed. */
+  readonly onSchemaDoubt?: (() => void) | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -85,6 +87,7 @@ export function createExecutor({
   statementTimeoutMs,
   compile,
   triggerMessages,
+  onSchemaDoubt,
   log,
 }: ExecutorOptions): Executor {
   const { forms } = engine.dialect;
@@ -141,6 +144,9 @@ export function createExecutor({
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
+    // A statement of the operator's own says nothing about the tables that others use.
+    const isOwn = statement?.kind !== "native";
+    if (isOwn && (failure.kind === "missing" || failure.mayHaveChanged)) onSchemaDoubt?.();
     const parameter =
       statement === null || failure.parameter === undefined
         ? null

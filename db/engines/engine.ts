@@ -89,7 +89,11 @@ export interface Failure {
     | "timeout"
     /** Refused, lost, or not to be had. */
     | "connection"
+    /** The statement names a table or column that is not there, or no longer. */
+    | "missing"
     | "unknown";
+  /** The statement failed as it would if columns had other types than before, whatever else it may mean. */
+  readonly mayHaveChanged?: true;
   readonly columns?: readonly string[];
   /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;

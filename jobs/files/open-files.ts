@@ -13,8 +13,14 @@ export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
   if (storage.kind === "folder") return createFolderFiles(resolve(storage.path));
   const { createBucketFiles } = await import("./bucket-files.ts");
   const files = createBucketFiles(storage);
-  if (log) void checkReadable(files).catch((error: unknown) => report(error, { storage, log }));
+  if (log) checkFiles(files, { storage, log });
   return files;
+}
+
+/** Tells the log soon when the files cannot be used, and why; a folder is made when it is needed. */
+export function checkFiles(files: Files, { storage, log }: { storage: Storage; log: Log }): void {
+  if (storage.kind === "folder") return;
+  void checkReadable(files).catch((error: unknown) => report(error, { storage, log }));
 }
 
 async function checkReadable(files: Files): Promise<void> {

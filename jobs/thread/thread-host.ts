@@ -1,6 +1,7 @@
 /**
  * Runs jobs in a thread, so that neither SQLite nor a million rows of XML hold up requests or the renewal of locks. The thread has
- * connections of its own; it begins with the first job and ends when there was none for a while.
+ * connections of its own; it begins with the first job and ends when there was none for a while. After the configuration was loaded again, jobs
+ * start in a new thread, and the old one ends with its last job.
  */
 import type { Worker } from "node:worker_threads";
 import { errorOfFields } from "../../core/values/error-fields.ts";
@@ -13,7 +14,6 @@ import { startThread } from "./start-thread.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
 /** What the thread runs, and whom it talks to. */
-/** The thread of a process, as the rest of the process sees it. */
 export interface ThreadHostOptions extends ThreadStart {
   /** The file whose code the thread runs. It speaks as `thread-messages.ts` says. */
   readonly program: URL;
@@ -22,14 +22,18 @@ export interface ThreadHostOptions extends ThreadStart {
   raise(names: readonly string[]): Promise<void>;
 }
 
+/** The thread of a process, as the rest of the process sees it. */
 export interface ThreadHost {
   readonly runJob: RunJob;
+  /** Jobs that start from now on use this configuration; those that run finish with theirs. */
+  renew(configuration: Pick<ThreadStart, "files" | "env">): void;
   /** Ends the thread; runs that are still under way fail. */
   close(): Promise<void>;
 }
 
 interface UnderWay {
   readonly run: Run;
+  readonly thread: Worker;
   resolve(result: Json): void;
   reject(error: Error): void;
 }
@@ -38,9 +42,12 @@ interface UnderWay {
 const closeTimeoutMs = 2_000;
 
 /** Nothing is started before the first job. */
-export function createThreadHost({ program, log, raise, ...start }: ThreadHostOptions): ThreadHost {
+export function createThreadHost({ program, log, raise, ...first }: ThreadHostOptions): ThreadHost {
+  let start: ThreadStart = first;
   const underWay = new Map<string, UnderWay>();
   let thread: Worker | null = null;
+  /** Threads of earlier configurations that still run jobs. */
+  const old = new Set<Worker>();
   let idle: ReturnType<typeof setTimeout> | undefined;
 
   function threadForRun(): Worker {
@@ -57,10 +64,14 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     started.on("error", (error) => log.error({ err: error }, "The job thread failed"));
     started.on("exit", () => {
       if (thread === started) thread = null;
-      for (const { reject } of underWay.values()) reject(new Error("The job thread has stopped"));
+      old.delete(started);
+      for (const { reject } of runsIn(started)) reject(new Error("The job thread has stopped"));
     });
     return started;
   }
+
+  const runsIn = (one: Worker): UnderWay[] =>
+    [...underWay.values()].filter(({ thread: own }) => own === one);
 
   function receive(from: Worker, message: FromThread): void {
     if (message.type === "raise") {
@@ -80,13 +91,14 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     const endRun = () => send(worker, { type: "end", id: run.id, reason: run.signal.reason });
     try {
       return await new Promise<Json>((resolve, reject) => {
-        underWay.set(run.id, { run, resolve, reject });
+        underWay.set(run.id, { run, thread: worker, resolve, reject });
         run.signal.addEventListener("abort", endRun);
         send(worker, { type: "run", job: run.job, id: run.id });
       });
     } finally {
       run.signal.removeEventListener("abort", endRun);
       underWay.delete(run.id);
+      if (old.has(worker) && runsIn(worker).length === 0) void end(worker);
       if (underWay.size === 0) endWhenIdle();
     }
   }
@@ -97,11 +109,24 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     idle.unref?.();
   }
 
+  function renew(configuration: Pick<ThreadStart, "files" | "env">): void {
+    start = { ...start, ...configuration };
+    if (!thread) return;
+    const replaced = thread;
+    thread = null;
+    old.add(replaced);
+    if (runsIn(replaced).length === 0) void end(replaced);
+  }
+
   async function close(): Promise<void> {
     clearTimeout(idle);
-    const closing = thread;
-    if (!closing) return;
+    const closing = [...old, ...(thread ? [thread] : [])];
     thread = null;
+    await Promise.all(closing.map(end));
+  }
+
+  async function end(closing: Worker): Promise<void> {
+    old.delete(closing);
     const exited = new Promise((resolve) => closing.once("exit", resolve));
     send(closing, { type: "close" });
     await withTimeout(exited, {
@@ -110,7 +135,7 @@ export function createThreadHost({ program, log, raise, ...start }: ThreadHostOp
     });
   }
 
-  return { runJob, close };
+  return { runJob, renew, close };
 }
 
 const isResolved = (work: Promise<void>): Promise<boolean> =>

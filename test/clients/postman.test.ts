@@ -7,7 +7,8 @@ import { postmanCollection } from "../../app/clients/postman.ts";
 import { createLog } from "../../app/start/log.ts";
 import { printOpenApi } from "../../app/start/print-openapi.ts";
 import { openService, type Service } from "../../app/start/wire.ts";
-import { importFrom, readConfigFiles } from "../../app/start/config-files.ts";
+import { importFrom } from "../../app/start/component-modules.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 

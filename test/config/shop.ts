@@ -146,6 +146,7 @@ export async function load(
   return {
     projects,
     entities: new Map(compiled.flatMap(({ entities }) => [...entities])),
+    faulty: new Map(compiled.flatMap(({ faulty }) => [...faulty])),
     faults: sortFaults([...faults, ...compiled.flatMap((one) => one.faults)]),
     notices: compiled.flatMap(({ notices }) => notices),
     risks: compiled.flatMap(({ risks }) => risks),

@@ -375,7 +375,7 @@ describe.each(longTestPlaces)("export, %s", (place) => {
         success: false,
         job_id: jobId,
         status: "failed",
-        error: "The job could not be finished",
+        error: "What the job is about is no longer there",
         timestamp: expect.any(String),
       });
       const refused = await shop.get(`doomed/export-download?job_id=${jobId}`);

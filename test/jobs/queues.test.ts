@@ -53,7 +53,7 @@ function bullmqPlace(urls: BullmqServerUrls): Place {
     async open(runJob) {
       const serverOf = async (use: "service" | "worker") =>
         (await openBullmqServer(urls, { use, log }))!;
-      const keptSecondsMax = 60;
+      const keptSecondsMax = () => 60;
       const queue = createBullmqQueue({
         server: await serverOf("service"),
         queueName,

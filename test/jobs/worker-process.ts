@@ -8,6 +8,10 @@ export interface WorkerProcess {
   readonly process: ChildProcess;
   /** What it wrote to standard error so far. */
   errors(): string;
+  /** What it wrote to standard output so far. */
+  output(): string;
+  /** Writes files of its configuration. */
+  save(files: ReadonlyMap<string, string>): Promise<void>;
   /** Resolves with the exit code; null after a signal that it could not handle. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   /** SIGTERM, when it still runs, and its folder is removed. */
@@ -29,10 +33,13 @@ export async function startWorkerProcess({
   program,
 }: WorkerProcessOptions): Promise<WorkerProcess> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-worker-"));
-  for (const [path, text] of files) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
+  const save = async (written: ReadonlyMap<string, string>) => {
+    for (const [path, text] of written) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+  };
+  await save(files);
   const root = join(import.meta.dirname, "../..");
   const command = program ? [join(root, program)] : [join(root, "app/start/cli.ts"), "worker"];
   const child = spawn(process.execPath, command, {
@@ -40,6 +47,8 @@ export async function startWorkerProcess({
     stdio: ["ignore", "pipe", "pipe"],
   });
   let errors = "";
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
   child.stderr.on("data", (chunk) => (errors += chunk));
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const atExit = () => void child.kill("SIGKILL");
@@ -61,5 +70,5 @@ export async function startWorkerProcess({
       reject(new Error(`The worker ended with ${code}: ${errors}`));
     });
   });
-  return { process: child, errors: () => errors, end, stop };
+  return { process: child, errors: () => errors, output: () => output, save, end, stop };
 }

@@ -1,5 +1,6 @@
 /** `rowgate serve` with short time-outs for clients, so that tests need not wait for the real ones. */
-import { importFrom, readConfigFiles } from "../../app/start/config-files.ts";
+import { importFrom } from "../../app/start/component-modules.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
 import { openService } from "../../app/start/wire.ts";
 
 const configDir = process.env["CONFIG_DIR"]!;

@@ -27,7 +27,7 @@ const child = spawn(
     env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" },
   },
 );
-process.on("SIGTERM", () => child.kill("SIGTERM"));
+for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
 // Ctrl-C comes to both; this process only waits for the other one.
 process.on("SIGINT", () => undefined);
 child.once("error", (error) => {

@@ -74,6 +74,7 @@ function serve(installation: Installation, request: Request) {
         docs,
         digest,
         metricsText: null,
+        configState: null,
         log,
         observe: observation.request,
       });

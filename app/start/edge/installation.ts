@@ -9,7 +9,7 @@ import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { type Fault, formatFaults } from "../../../core/config/faults.ts";
 import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-config.ts";
 import { riskText, settingsRisks } from "../../../core/config/risks.ts";
-import type { Routes } from "../../../core/dispatch.ts";
+import type { Routes, SchemaWatch } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db, Log } from "../../../core/plans/ports.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
@@ -18,9 +18,11 @@ import { parseEnv, type Settings } from "../env.ts";
 import { forwardTrace } from "../../observe/forwarded-trace.ts";
 import { createObservation, type Observation } from "../../observe/observation.ts";
 import { logWatchers, observeProjects } from "../observe-projects.ts";
+import { logLeftOut } from "../left-out.ts";
 import { databaseOptions, lookAt } from "../open-project.ts";
 import { readProjects } from "../read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
+import { createDoubts } from "./doubts.ts";
 import { edgeFaults } from "./edge-faults.ts";
 import { createConsoleLog } from "./console-log.ts";
 
@@ -44,6 +46,8 @@ export interface Installation {
   readonly pooled: BoundEnvironment["pooled"];
   /** Opens a database for one request, to be closed with it. Rejects with Refusal when its address is invalid. */
   openDb(config: ProjectConfig): Promise<Db>;
+  /** Notices that the tables of the project have changed; the next request then compiles it again. */
+  schemaOf(config: ProjectConfig): SchemaWatch;
   /** Null while the database does not answer. Rejects with Refusal. */
   routesOf(config: ProjectConfig, db: Db): Promise<Routes | null>;
 }
@@ -75,6 +79,7 @@ export function readInstallation({
   const observation = observeProjects(watching, projects, log);
   const openers = new Map<string, () => Db>();
   const routes = new Map<string, Routes>();
+  const doubts = createDoubts();
   const keys = new Map<string, KnownKeys>();
 
   return {
@@ -103,18 +108,26 @@ export function readInstallation({
       if (!openers.has(name)) openers.set(name, open);
       return openers.get(name)!();
     },
+    schemaOf: ({ name }) =>
+      doubts.watchOf(name, () => {
+        routes.delete(name);
+      }),
     async routesOf(config, { catalog }) {
       const known = routes.get(config.name);
       if (known) return known;
       const handlers = observation.components(importComponent);
       const look = await lookAt(config, { catalog, importComponent: handlers });
-      if ("faults" in look) throw refusalOf(look.faults);
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };
         log.warn(about, "The database is not reachable; the next request tries again");
         return null;
       }
+      // Once it was served, a project whose tables have changed is served without the endpoints that no longer fit.
+      if (look.faults.length > 0 && config.onFault === "stop" && !doubts.knows(config.name))
+        throw refusalOf(look.faults);
       if (!routes.has(config.name)) {
+        doubts.saw(config.name, look.shape);
+        logLeftOut(config, look.faults, log);
         routes.set(config.name, look.routes);
         for (const notice of look.notices) log.warn({ project: config.name }, notice);
         for (const risk of [

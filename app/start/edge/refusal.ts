@@ -16,6 +16,7 @@ export function refusingApp(log: Log): Hono {
     checkHost: null,
     projects: new Map(),
     pingRedis: null,
+    configState: null,
     metricsToken: null,
     trustProxy: 0,
   };

@@ -36,7 +36,7 @@ export function openRequestJobs({
     const { createBullmqQueue } = await import("../../../jobs/queue/bullmq/bullmq-queue.ts");
     const server = await openRedisServer(redisUrl, { use: "service", log });
     const keptSecondsMax = Math.max(...configs.map(({ jobs }) => jobs.fileTtlSeconds)) * 2;
-    return createBullmqQueue({ server, queueName, keptSecondsMax });
+    return createBullmqQueue({ server, queueName, keptSecondsMax: () => keptSecondsMax });
   }
 
   const lazy: Queue = {

@@ -60,6 +60,7 @@ export async function openRequestParts(
       background: observation.background(background),
       jobs: jobs.forProject(config),
       callers: openCallers(config.auth, { digest, outbound, log, knownKeys: keysOf(config) }),
+      schema: installation.schemaOf(config),
       digest,
     });
     return { project, background };

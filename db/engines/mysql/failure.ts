@@ -92,6 +92,10 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [3140, "badValue"],
   [3141, "badValue"],
   [3156, "badValue"],
+  // No such column or table, or a view over one.
+  [1054, "missing"],
+  [1146, "missing"],
+  [1356, "missing"],
   // Deadlock, lock wait, record changed since the snapshot, statement to be prepared again.
   [1213, "conflict"],
   [1205, "conflict"],

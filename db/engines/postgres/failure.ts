@@ -20,6 +20,8 @@ interface DriverError {
   readonly query?: unknown;
 }
 
+type KnownError = DriverError & { readonly code: string };
+
 /** The meaning of an error that a connection's `run` or `connect` rejected with. */
 export function failure(error: unknown): Failure {
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
@@ -31,12 +33,13 @@ export function failure(error: unknown): Failure {
   if (fields.code === raised)
     return { kind: "rejected", message: fields.message ?? "", ...columns };
   const kind =
-    fields.code === "23503" ? brokenReference(fields) : kindOf(fields.code, fields.routine);
+    fields.code === "23503" ? brokenReference(fields) : kindOf({ ...fields, code: fields.code });
   const parameter = parameterOf(fields.where);
   // Reading a text may end with any code: types of extensions say "syntax error" and "internal error".
   if (parameter !== null) return { kind: kind === "unknown" ? "badValue" : kind, parameter };
   return {
     kind,
+    ...(mayHaveChanged(fields) && { mayHaveChanged: true }),
     ...columns,
     ...(fields.constraint_name ? { constraint: fields.constraint_name } : {}),
   };
@@ -77,6 +80,9 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["22012", "divisionByZero"],
   ["22", "badValue"],
   ["428C9", "generated"],
+  ["42703", "missing"],
+  ["42P01", "missing"],
+  ["3F000", "missing"],
   ["42804", "badValue"],
   // The type has no such operator (`json = json`); all names in our statements come from the catalog.
   ["42883", "badValue"],
@@ -117,14 +123,21 @@ const staleStatement: ReadonlySet<unknown> = new Set([
   "FetchPreparedStatement",
 ]);
 
+/** A prepared statement whose columns have another type now, or an operator that the column's type does not have (any longer). */
+const mayHaveChanged = ({ code, routine }: DriverError): boolean =>
+  staleStatement.has(routine) || code === "42804" || code === "42883";
+
 /** Of 42501: a right that the service's own user lacks is for the operator; the rest is a policy's, or a function's that it calls. */
 const lacksRight = (routine: unknown): boolean =>
   routine === "aclcheck_error" || routine === "aclcheck_error_col";
 
-function kindOf(code: string, routine: unknown): Failure["kind"] {
+function kindOf({ code, routine, where }: KnownError): Failure["kind"] {
   if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
   if (staleStatement.has(routine)) return "conflict";
-  return kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
+  const kind =
+    kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
+  // With a place in a function, a statement of the operator's own is at fault.
+  return kind === "missing" && where !== undefined ? "unknown" : kind;
 }
 
 /**

@@ -3,8 +3,8 @@
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
  */
 import { readOutlines } from "./outline.ts";
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import Database from "better-sqlite3";
 import type { Log } from "../../../core/plans/ports.ts";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
@@ -124,8 +124,19 @@ function openToUse(path: string, { forms, log }: Use): Database.Database {
 function openToLook(path: string, forms: StoredForms): Database.Database {
   const readonly = existsSync(`${path}-wal`);
   return openWith(path, { options: { fileMustExist: true, readonly }, forms }, (database) => {
+    refuseReadOnly(path);
     database.pragma("query_only = on");
   });
+}
+
+/** Throws what the service would meet when it uses a database that it may only read. */
+function refuseReadOnly(path: string): void {
+  try {
+    for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
+  } catch (cause) {
+    const error = new Error("The database or its folder cannot be written to", { cause });
+    throw Object.assign(error, { code: "SQLITE_READONLY" });
+  }
 }
 
 function openWith(

@@ -15,6 +15,7 @@ export function failure(error: unknown): Failure {
   if (/^SQLITE_(CANTOPEN|IOERR|NOTADB|CORRUPT|FULL|READONLY|PERM|AUTH)/.test(code))
     return { kind: "connection" };
   if (message === "The database connection is not open") return { kind: "connection" };
+  if (code === "SQLITE_ERROR" && missing.test(message)) return { kind: "missing" };
   if (code === "SQLITE_ERROR" && message === "integer overflow") return { kind: "outOfRange" };
   return { kind: "unknown" };
 }
@@ -27,6 +28,8 @@ export function loggedMessage(error: unknown): string | null {
   if (code === "SQLITE_CONSTRAINT_TRIGGER") return hiddenMessage;
   return /^(near|unrecognized token:) "/.test(message) ? withoutQuoted(message) : message;
 }
+/** `no such table: main.orders`, `table orders has no column named note`. */
+const missing = /^no such (?:table|column): |^table .+ has no column named /s;
 
 const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
   ["SQLITE_CONSTRAINT_UNIQUE", "duplicate"],

@@ -27,7 +27,7 @@ export interface BullmqOptions {
   /** Service and workers with the same name share their jobs. */
   readonly queueName: string;
   /** Ended jobs of all projects are deleted after this time. */
-  readonly keptSecondsMax: number;
+  readonly keptSecondsMax: () => number;
   /** Default: those of the service. */
   readonly waitingMost?: WaitingLimits;
 }
@@ -51,14 +51,13 @@ export function createBullmqQueue({
     return opening;
   }
 
-  const kept = { age: keptSecondsMax };
-
   return {
     add: (job) =>
       answerInTime(async () => {
         const queue = await openOnce();
         if (!server.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
         await ownWaiting.take(job, async (id) => (await queue.getJobState(id)) === "waiting");
+        const kept = { age: keptSecondsMax() };
         const options = {
           jobId: job.id,
           attempts: limits.jobTriesMax,

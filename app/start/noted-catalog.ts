@@ -1,0 +1,49 @@
+/** A catalog that notes what the database said of its tables, to tell later whether they have changed. */
+import { hash } from "node:crypto";
+import type { Catalog } from "../../core/plans/database-catalog.ts";
+
+export interface NotedCatalog {
+  readonly catalog: Catalog;
+  /** A text that is equal for equal tables and queries, in whatever order they were asked for. */
+  shape(): string;
+}
+
+/** Notes the answers of `catalog` about tables and queries. */
+export function noted(catalog: Catalog): NotedCatalog {
+  const answers = new Map<string, string>();
+
+  async function note<Answer>(question: unknown, asked: Promise<Answer>): Promise<Answer> {
+    const key = textOf(question);
+    try {
+      const answer = await asked;
+      answers.set(key, textOf(answer));
+      return answer;
+    } catch (error) {
+      answers.set(key, String(error));
+      throw error;
+    }
+  }
+
+  return {
+    catalog: {
+      table: (name) => note(["table", name], catalog.table(name)),
+      query: (text) => note(["query", text], catalog.query(text)),
+      parameterQuery: (texts, parameter) =>
+        note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),
+      computes: (computation) => catalog.computes(computation),
+      answersStoredRows: catalog.answersStoredRows,
+      names: () => catalog.names(),
+      outline: (schemas) => catalog.outline(schemas),
+    },
+    shape() {
+      const sorted = [...answers].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return hash("sha256", JSON.stringify(sorted));
+    },
+  };
+}
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_name, one: unknown) => {
+    if (one instanceof Map || one instanceof Set) return [...one];
+    return typeof one === "bigint" ? String(one) : one;
+  }) ?? "";

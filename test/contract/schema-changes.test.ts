@@ -1,0 +1,219 @@
+/**
+ * Tables that are changed while the service runs: a statement that fails because of it is not an error of the service, and
+ * the project is compiled again as its tables are now.
+ */
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { openReloading, type Reloading } from "./reloading.ts";
+
+const engine = inject("engine");
+const action = { read: true, create: true, update: true };
+const page = { page: 1, per_page: 5, sort_columns: [{ column: "id", direction: "asc" }] };
+
+let on: Reloading;
+beforeAll(async () => {
+  on = await openReloading({
+    tables: [
+      { name: "steady", columns: { id: "key", name: "text(40)" } },
+      { name: "things", columns: { id: "key", name: "text(40)", stock: "integer" } },
+    ],
+    projects: { shop: { endpoints: {} } },
+  });
+});
+beforeEach(async () => {
+  await on.sql("drop table if exists things");
+  await on.sql(
+    "create table things (id varchar(36) primary key, name varchar(40), stock integer, note varchar(40))",
+  );
+  await on.sql("insert into things values ('a', 'Anvil', 7, 'heavy')");
+  await on.reload({
+    shop: {
+      project: { cache: { enabled: false } },
+      endpoints: {
+        // Everything that the table has.
+        whole: { tableName: "things", action },
+        named: { tableName: "things", fieldName: ["id", "name", "note"], action },
+        steady: { tableName: "steady", action },
+      },
+    },
+  });
+  on.forget();
+});
+afterAll(() => on?.close());
+
+const read = async (endpoint: string) => {
+  const { status, body, headers } = await on.post(`shop/${endpoint}/read`, page);
+  return { status, row: body.data?.[0] as unknown, message: body.message as string, headers };
+};
+
+/** Sends reads until one answers as expected; the statuses of all that did not. */
+async function readUntil(
+  endpoint: string,
+  isExpected: (answer: Awaited<ReturnType<typeof read>>) => boolean,
+): Promise<Set<number>> {
+  const before = new Set<number>();
+  const untilMs = performance.now() + 20_000;
+  for (;;) {
+    const answer = await read(endpoint);
+    if (isExpected(answer)) return before;
+    before.add(answer.status);
+    if (answer.status === 503) expect(answer.headers.get("Retry-After")).toBe("2");
+    if (performance.now() > untilMs) throw new Error(`still ${JSON.stringify(answer)}`);
+    await pause(20);
+  }
+}
+
+const leftOut = "The configuration of this endpoint has a fault; try again later";
+const isLeftOut = ({ status, message }: { status: number; message: string }) =>
+  status === 503 && message === leftOut;
+const skipped = async () =>
+  (await on.get("/health/ready")).body.projects.shop.skipped_endpoints as unknown;
+
+/** No answer of the service but these. */
+const onlyBusy = (statuses: Set<number>) =>
+  expect([...statuses].filter((one) => one !== 503)).toEqual([]);
+
+test("a column that no file names may go: the endpoint goes on without it", async () => {
+  await read("whole");
+  await on.sql("alter table things drop column stock");
+  onlyBusy(await readUntil("whole", ({ status }) => status === 200));
+  expect((await read("whole")).row).toEqual({ id: "a", name: "Anvil", note: "heavy" });
+  expect(await skipped()).toBeUndefined();
+  expect(on.lines("warn")).toContain(
+    "The tables of the database have changed; the project was compiled again",
+  );
+});
+
+describe("a column that a file names", () => {
+  const back: [string, string, string][] = [
+    [
+      "dropped, and added again",
+      "alter table things drop column note",
+      "alter table things add column note varchar(40)",
+    ],
+    [
+      "renamed, and renamed back",
+      "alter table things rename column note to remark",
+      "alter table things rename column remark to note",
+    ],
+  ];
+  test.each(back)("and that is %s: its endpoint is left out until then", async (_, away, again) => {
+    await read("named");
+    await on.sql(away);
+    onlyBusy(await readUntil("named", isLeftOut));
+    expect((await read("whole")).status).toBe(200);
+    expect((await read("steady")).status).toBe(200);
+    expect(await skipped()).toEqual(["named"]);
+    expect(on.lines("error").filter((line) => line.includes("left out"))).toEqual([
+      expect.stringMatching(
+        /^An endpoint is left out and answers 503: shop\/named\.json\S* +fieldName/,
+      ),
+    ]);
+    await on.sql(again);
+    onlyBusy(await readUntil("named", ({ status }) => status === 200));
+    expect(await skipped()).toBeUndefined();
+  });
+});
+
+test("a table that is dropped and made again: its endpoints are left out until then, others go on", async () => {
+  await read("whole");
+  await on.sql("drop table things");
+  onlyBusy(await readUntil("whole", isLeftOut));
+  expect((await read("steady")).status).toBe(200);
+  expect(await skipped()).toEqual(["named", "whole"]);
+  await on.sql(
+    "create table things (id varchar(36) primary key, name varchar(40), note varchar(40))",
+  );
+  onlyBusy(await readUntil("whole", ({ status }) => status === 200));
+  onlyBusy(await readUntil("named", ({ status }) => status === 200));
+});
+
+test("writes answer 503 at first, and then go on with the table as it is", async () => {
+  const create = async () => (await on.post("shop/whole/create", { name: "Cog" })).status;
+  expect(await create()).toBe(201);
+  await on.sql("alter table things drop column stock");
+  const statuses: number[] = [];
+  while (statuses.at(-1) !== 201 && statuses.length < 500) {
+    statuses.push(await create());
+    await turn();
+  }
+  expect(new Set(statuses)).toEqual(new Set([503, 201]));
+});
+
+test("readers and writers under way see no other error while columns come and go", async () => {
+  let isOver = false;
+  const seen = new Set<number>();
+  const client = async (endpoint: string) => {
+    while (!isOver) {
+      seen.add((await read(endpoint)).status);
+      seen.add((await on.post(`shop/${endpoint}/create`, { name: "Cog" })).status);
+      // Where nothing waits for a server, timers would never have their turn.
+      await turn();
+    }
+  };
+  const clients = Promise.all(["whole", "named", "whole", "named"].map(client));
+  for (let round = 0; round < 5; round++) {
+    await on.sql("alter table things drop column note");
+    await pause(150);
+    await on.sql("alter table things add column note varchar(40)");
+    await pause(150);
+  }
+  isOver = true;
+  await clients;
+  expect([...seen].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
+  await readUntil("named", ({ status }) => status === 200);
+});
+
+test.runIf(engine === "postgres")("a column of another type is read as that type", async () => {
+  expect((await read("whole")).row).toMatchObject({ stock: 7 });
+  await on.sql("alter table things alter column stock type varchar(20) using 'no. ' || stock");
+  onlyBusy(
+    await readUntil(
+      "whole",
+      ({ row }) => (row as { stock?: unknown } | undefined)?.stock === "no. 7",
+    ),
+  );
+});
+
+test("a statement that fails for another reason is an error of the service, not tried for ever", async () => {
+  const trigger = {
+    sqlite: [
+      "create trigger broken before insert on steady begin insert into nowhere values (1); end",
+    ],
+    postgres: [
+      "create function broken() returns trigger language plpgsql as $$ begin insert into nowhere values (1); return new; end $$",
+      "create trigger broken before insert on steady for each row execute function broken()",
+    ],
+    mysql: [
+      "create trigger broken before insert on steady for each row insert into nowhere values (1)",
+    ],
+  };
+  for (const text of trigger[engine]) await on.sql(text);
+  const create = async () => (await on.post("shop/steady/create", { name: "Cog" })).status;
+  const statuses = [await create()];
+  await expect.poll(create, { timeout: 10_000 }).toBe(500);
+  expect([500, 503]).toContain(statuses[0]);
+  expect((await read("steady")).status).toBe(200);
+  await on.sql(engine === "postgres" ? "drop trigger broken on steady" : "drop trigger broken");
+});
+
+test("a job that meets a changed table runs again with the table as it is", async () => {
+  await on.reload({
+    shop: { endpoints: { whole: { tableName: "things", action: { read: true, export: true } } } },
+  });
+  const csv = async () => {
+    const { job_id } = (await on.post("shop/whole/export", { format: "csv" })).body;
+    await expect
+      .poll(
+        async () => (await on.get(`/api/shop/whole/export-status?job_id=${job_id}`)).body.status,
+        {
+          timeout: 20_000,
+        },
+      )
+      .toBe("completed");
+    return (await on.get(`/api/shop/whole/export-download?job_id=${job_id}`)).body as string;
+  };
+  expect(await csv()).toMatch(/^\ufeff?id,name,stock,note\r?\n/);
+  await on.sql("alter table things drop column stock");
+  expect(await csv()).toMatch(/^\ufeff?id,name,note\r?\n/);
+});

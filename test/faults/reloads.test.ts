@@ -1,0 +1,178 @@
+/**
+ * 200 reloads while 16 clients ask: no request fails, memory stays flat, and the database sees no more connections than before. Every
+ * reload changes something, and every tenth one the settings of the database, so that its connections are opened anew.
+ */
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession, type PlainSession } from "../servers/session.ts";
+
+const engine = inject("engine");
+const cli = join(import.meta.dirname, "../../app/start/cli.ts");
+const clients = 16;
+const reloads = 200;
+const poolMax = 6;
+/** Pause of a client between two requests. */
+const thinkMs = 40;
+/** For the reloads. */
+const timeMaxMs = 50_000;
+
+let database: FreshDatabase;
+let session: PlainSession;
+let folder: string;
+beforeAll(async () => {
+  database = await freshDatabase(engine);
+  session = await openSession(engine, database.url);
+  await session.run(
+    "create table things (id varchar(36) primary key, name varchar(40), stock integer)",
+  );
+  await session.run("insert into things values ('a', 'Anvil', 1), ('b', 'Bell', 2)");
+  folder = await mkdtemp(join(tmpdir(), "rowgate-test-reloads-"));
+  await mkdir(join(folder, "configs/shop"), { recursive: true });
+});
+afterAll(async () => {
+  await session?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The configuration of a turn: a file is there whole or not at all. */
+async function save(turn: number): Promise<void> {
+  const files = {
+    "project.json": {
+      database: {
+        url: database.url,
+        pool: Math.floor(turn / 10) % 2 === 0 ? poolMax : poolMax - 1,
+      },
+    },
+    "things.json": {
+      tableName: "things",
+      action: { read: true, update: true },
+      ...(turn % 2 === 0 ? {} : { hiddenFields: ["stock"] }),
+    },
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(folder, "next"), JSON.stringify(content));
+    await rename(join(folder, "next"), join(folder, "configs/shop", name));
+  }
+}
+
+async function serve() {
+  const child = spawn(process.execPath, ["--expose-gc", cli, "serve"], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      CONFIG_DIR: join(folder, "configs"),
+      PORT: "0",
+      HOST: "127.0.0.1",
+      LOG_LEVEL: "error",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      said += String(chunk);
+      const found = /listens on (\S+)/.exec(said)?.[1];
+      if (found) resolve(found);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("exit", () => reject(new Error(said)));
+  });
+  return { child, url, said: () => said };
+}
+
+const loadsOf = async (url: string): Promise<number> => {
+  const { config } = (await (await fetch(`${url}/health/ready`)).json()) as {
+    config: { version: string; last_error: string | null };
+  };
+  expect(config.last_error).toBeNull();
+  return Number(config.version.split("-")[0]);
+};
+
+async function connections(): Promise<number> {
+  if (engine === "sqlite") return 0;
+  const text =
+    engine === "postgres"
+      ? "select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+      : "select count(*) as n from information_schema.processlist where db = database() and id <> connection_id()";
+  return Number((await session.run(text))[0]!["n"]);
+}
+
+/** Of the process, in megabytes, from the system. */
+async function memoryMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
+}
+
+test(
+  "200 reloads under load fail no request, and leave neither memory nor connections behind",
+  { timeout: 120_000 },
+  async () => {
+    await save(0);
+    const { child, url, said } = await serve();
+    let isOver = false;
+    let isInTime = true;
+    let asked = 0;
+    const failures: string[] = [];
+    const client = async (number: number) => {
+      for (let turn = number; !isOver; turn++) {
+        const isWrite = turn % 4 === 0;
+        const body = isWrite
+          ? { id: turn % 8 === 0 ? "a" : "b", name: `Name ${turn}` }
+          : { page: 1, per_page: 2 };
+        const response = await fetch(`${url}/api/shop/things/${isWrite ? "update" : "read"}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        });
+        const text = await response.text();
+        asked++;
+        // The reloads need some of the processor, too.
+        await pause(thinkMs);
+        if (response.status !== 200) failures.push(`${response.status} ${text}`);
+      }
+    };
+    const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+    const memory: number[] = [];
+    let connectionsMax = 0;
+    try {
+      const untilMs = performance.now() + timeMaxMs;
+      for (let turn = 1; turn <= reloads && isInTime; turn++) {
+        await save(turn);
+        child.kill("SIGHUP");
+        while ((await loadsOf(url)) < turn + 1) await pause(5);
+        connectionsMax = Math.max(connectionsMax, await connections());
+        isInTime = turn === reloads || performance.now() < untilMs;
+        if (turn % 10 === 0) memory.push(await memoryMb(child.pid!));
+      }
+    } finally {
+      isOver = true;
+      await running;
+    }
+    const loads = await loadsOf(url);
+    await pause(500);
+    const left = await connections();
+    child.kill("SIGTERM");
+    await new Promise((resolve) => child.once("exit", resolve));
+    expect(failures.slice(0, 3)).toEqual([]);
+    // A busy machine may not get through all of them in its time.
+    expect(loads).toBeGreaterThan(isInTime ? reloads : reloads / 5);
+    expect(asked).toBeGreaterThan(1_000);
+    // An old pool and its successor, for a moment.
+    expect(connectionsMax).toBeLessThanOrEqual(2 * poolMax);
+    expect(left).toBeLessThanOrEqual(poolMax);
+    // The first half warms up: code is compiled and pools of memory grow.
+    const [before = 0, after = 0] = [
+      Math.max(...memory.slice(0, memory.length / 2)),
+      Math.min(...memory.slice(-3)),
+    ];
+    expect(after, `memory in MB: ${memory.map(Math.round).join(", ")}`).toBeLessThan(before + 20);
+    expect(said()).not.toMatch(/"level":(?:50|60)/);
+  },
+);
