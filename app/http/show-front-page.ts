@@ -141,6 +141,8 @@ async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Prom
       refusal = error;
     }
   }
+  // The headers of a limit would tell of a project that the caller may not know.
+  exchange.answerHeaders = {};
   const isKnown = kinds.has("key") || kinds.has("token");
   const hasCredentials = ["X-Api-Key", "Authorization"].some((name) => c.req.header(name));
   if (refusal !== null && hasCredentials && !isKnown) throw refusal;

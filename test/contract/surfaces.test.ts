@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { actions as catalog } from "../../core/actions.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const key = (id: string, roles: readonly string[]) => ({
@@ -26,6 +27,7 @@ const auth = {
 /** Of the endpoint `items`; those of the lines are in `papers`. */
 const secretColumns = ["zz_cost", "zz_grade", "zz_start", "zz_status", "zz_tenant"];
 const closed = { admin: "*" };
+const endpointNames = ["items", "places", "papers", "zz-closed", "zz-nobodys"];
 const everyAction = {
   create: true,
   read: true,
@@ -225,8 +227,11 @@ const surfaces: readonly string[] = [
 /** Names that are in the path itself may come back; the rest of an answer has no secret. */
 async function found(path: string, headers: Headers, method = "GET"): Promise<string[]> {
   const response = await fixture.fetch(path, { method, headers });
-  const text = `${await response.text()}\n${[...response.headers].map((pair) => pair.join(": ")).join("\n")}`;
-  const words = text.match(/[\w-]*zz[\w -]{0,20}|77\d{4}/gi) ?? [];
+  const lines = [...response.headers]
+    .filter(([name]) => name !== "x-request-id" && name !== "etag")
+    .map((pair) => pair.join(": "));
+  const text = [await response.text(), ...lines].join("\n");
+  const words = text.match(/[\w-]*zz[\w -]{0,20}|771234|772345|775\d{3}/gi) ?? [];
   return [...new Set(words)].filter((word) => !path.includes(word));
 }
 
@@ -245,14 +250,48 @@ describe.each(Object.keys(strangers))("a caller %s", (name) => {
       expect(await found(path, post, "POST")).toEqual([]);
     },
   );
-
-  test("learns nothing of a hidden project from the headers of /", async () => {
-    for (const path of ["/", "/openapi.json"]) {
-      const response = await fixture.fetch(path, { headers });
-      expect(response.headers.get("ratelimit-policy") ?? "").not.toContain("775678");
-    }
-  });
 });
+
+describe.each(["admin", "clerk", "keyless", "nobody special", "nobody"])(
+  "the document of %s",
+  (id) => {
+    const headers = { ...by(id), "content-type": "application/json" };
+
+    test("names the actions that the caller may use, and no others", async () => {
+      const document = await fixture.request("/api/test/openapi.json", { headers: by(id) });
+      const described = new Set(Object.keys((document.body.paths as object | undefined) ?? {}));
+      const usable = new Set<string>();
+      for (const endpoint of endpointNames) {
+        for (const { name, methods, takesUpload } of catalog) {
+          const path = `/api/test/${endpoint}/${name}`;
+          const method = methods[0]!;
+          const sent = takesUpload || method === "GET" ? {} : { body: "{}" };
+          const answer = await fixture.request(path, { method, headers, ...sent });
+          const isRefused =
+            [401, 403].includes(answer.status) ||
+            /^(Unknown action|The action)/.test(answer.body.message);
+          if (!isRefused) usable.add(path);
+        }
+      }
+      // The actions of the whole project are there with the same of an endpoint.
+      const own = [...described].filter((path) => !path.startsWith("/api/test/lock/"));
+      expect(own.toSorted()).toEqual([...usable].toSorted());
+    });
+  },
+);
+
+test.each(["/", "/openapi.json", "/api/test/openapi.json", "/health/ready", "/metrics"])(
+  "the answer of %s is kept by no shared cache",
+  async (path) => {
+    for (const headers of [{}, by("clerk"), { authorization: `Bearer ${operatorToken}` }]) {
+      for (const accept of ["application/json", "text/html"]) {
+        const response = await fixture.fetch(path, { headers: { ...headers, accept } });
+        await response.text();
+        expect(response.headers.get("cache-control")).toMatch(/^(no-store|private, no-cache)$/);
+      }
+    }
+  },
+);
 
 test("the tests could find something: an administrator and an operator see it", async () => {
   const document = await found("/api/test/openapi.json", by("admin"));
@@ -264,5 +303,7 @@ test("the tests could find something: an administrator and an operator see it", 
   expect(await found("/", by("admin"))).toContain("zz-closed");
   expect(await found("/", by("other"))).not.toEqual([]);
   expect(await found("/api/test/zz-close/read", by("admin"))).not.toEqual([]);
-  expect(await found("/health/ready", { authorization: `Bearer ${operatorToken}` })).toEqual([]);
+  const operator = { authorization: `Bearer ${operatorToken}` };
+  expect(await found("/health/ready", operator)).toContain("zz-other");
+  expect(await found("/metrics", operator)).not.toEqual([]);
 });
