@@ -23,8 +23,14 @@ export const errorSchema: JsonSchema = closedObject(
       ...closedObject(
         {
           conflicting_key: {
-            ...closedObject({ key: { type: "string" }, value: {} }, ["key", "value"]),
-            type: ["object", "null"],
+            anyOf: [
+              closedObject({ key: { type: "string" }, value: {} }, ["key", "value"]),
+              {
+                ...closedObject({ record: { type: "object" } }, ["record"]),
+                description: "A record whose key has several columns.",
+              },
+              { type: "null" },
+            ],
           },
           locked_by: { type: ["string", "null"] },
           ttl_remaining: { type: "integer" },

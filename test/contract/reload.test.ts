@@ -176,7 +176,8 @@ describe.runIf(engine !== "sqlite")("connections", () => {
     const before = await connections();
     await on.reload({ shop: { endpoints: { goods: things } } });
     await statusOf("shop/goods/read");
-    expect(await connections()).toEqual(before);
+    // A pool may have grown meanwhile, but it is the same one.
+    expect(await connections()).toEqual(expect.arrayContaining(before));
   });
 
   test("are opened anew when its settings have changed, and the old ones are closed", async () => {

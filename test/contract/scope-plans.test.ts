@@ -42,7 +42,7 @@ const callers: Readonly<
   "two roles": {
     roles: ["tenant", "region"],
     claims: { tenant: "t7", region: 7 },
-    scope: (t) => `(${t}.tenant = 't7' or ${t}.region = 7)`,
+    scope: (t) => `(${t}.region = 7 or ${t}.tenant = 't7')`,
   },
   "two roles, one of a collation that ignores case": {
     roles: ["loose", "region"],

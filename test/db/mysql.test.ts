@@ -345,7 +345,7 @@ describe("a session", () => {
     );
     expect(sizes).toEqual([10, 10, 5]);
     expect(await kindOf(Array.fromAsync(connection.stream("select * from nowhere", [], 10)))).toBe(
-      "unknown",
+      "missing",
     );
     expect(await rows("select 1 as x", [], connection)).toEqual([{ x: 1 }]);
     for await (const batch of connection.stream("select seq from seq_1_to_1000000", [], 10)) {
@@ -669,7 +669,7 @@ describe("failures", () => {
       "insert into children (parent, code) values (1, repeat('x', 100))",
       { kind: "tooLong", columns: ["code"] },
     ],
-    ["select * from no_such_table", { kind: "unknown" }],
+    ["select * from no_such_table", { kind: "missing" }],
     ["selec", { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
     expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
