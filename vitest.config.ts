@@ -9,7 +9,7 @@ import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 const elsewhere = [
-  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,runtime,stores,tls}/**",
+  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,processes,runtime,stores,tls}/**",
 ];
 
 /** One file after the other: they watch the time, or share what they work on. */
@@ -49,13 +49,13 @@ function placesProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** Many requests that are made from the service's own OpenAPI document. */
+/** Many requests that are made from the service's own OpenAPI document; `FUZZ_REQUESTS=20000` for a long run. */
 function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name: `fuzz-${engine}`,
-      provide: { engine, fuzzRequests: 20_000 },
+      provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 2_000) },
       include: ["test/contract/openapi-fuzz.test.ts"],
     },
   };
@@ -161,6 +161,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
       { extends: true, test: { name: "package", include: ["test/package/*.test.ts"], ...timed } },
+      {
+        extends: true,
+        test: { name: "processes", include: ["test/processes/*.test.ts"], ...timed },
+      },
       {
         extends: true,
         test: {

@@ -24,7 +24,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   sqlite: { command: "test", servers: [] },
   postgres: { command: "test", servers: ["postgres", "redis"] },
   mysql: { command: "test", servers: ["mysql", "redis"] },
-  parity: { command: "test", servers: ["postgres", "mysql"] },
+  parity: { command: "test:deep", servers: ["postgres", "mysql"] },
   stores: { command: "test", servers: ["redis"] },
   smoke: { command: "test", servers: [], programs: ["chromium"] },
   "places-sqlite": { command: "test:deep", servers: [] },
@@ -46,6 +46,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   tls: { command: "test:deep", servers: ["postgres", "mysql"] },
   pooler: { command: "test:deep", servers: ["postgres"], programs: ["pgbouncer"] },
   package: { command: "test:deep", servers: [] },
+  processes: { command: "test:deep", servers: [] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
 

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runAside } from "./run-aside.ts";
+import { runAside } from "../run-aside.ts";
 
-const cli = join(import.meta.dirname, "../app/start/cli.ts");
+const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const endpoint = { tableName: "orders", action: { read: true } };
 const sha256 = "0".repeat(64);
 

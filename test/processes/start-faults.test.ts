@@ -9,7 +9,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const cli = join(import.meta.dirname, "../app/start/cli.ts");
+const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const isRoot = process.getuid?.() === 0;
 /** `nobody` of most systems. */
 const other = { uid: 65_534, gid: 65_534 };

@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-const cli = join(import.meta.dirname, "../app/start/cli.ts");
+const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const things = { tableName: "things", action: { read: true, create: true } };
 let folder: string;
 let service: Running | null = null;
