@@ -5,6 +5,7 @@
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -25,9 +26,9 @@ interface Source {
 export async function openDocsFiles(): Promise<DocsFiles> {
   // The npm package of the service has the files itself (`pack.ts`).
   const packed = new URL("../pages/swagger-ui/package.json", import.meta.url);
-  const manifest = fileURLToPath(
-    existsSync(packed) ? packed : import.meta.resolve("swagger-ui-dist/package.json"),
-  );
+  const manifest = existsSync(packed)
+    ? fileURLToPath(packed)
+    : createRequire(import.meta.url).resolve("swagger-ui-dist/package.json");
   const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
   const ofPackage = (name: string): string => join(dirname(manifest), name);
   const script = fileURLToPath(new URL("../pages/docs-script.js", import.meta.url));

@@ -134,6 +134,8 @@ function refuseReadOnly(path: string): void {
   try {
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
   } catch (cause) {
+    // A runtime with permissions of its own may not let a check ask; that says nothing of the file.
+    if ((cause as { code?: unknown }).code === undefined) return;
     const error = new Error("The database or its folder cannot be written to", { cause });
     throw Object.assign(error, { code: "SQLITE_READONLY" });
   }
