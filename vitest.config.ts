@@ -117,6 +117,7 @@ function browserProject(
       globalSetup: "test/browser/install.ts",
       testTimeout: 30_000,
       expect: { poll: { timeout: 5000 } },
+      ...timed,
     },
   };
 }
