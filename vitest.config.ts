@@ -103,7 +103,7 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
 }
 
 /** One grid and one drop-down, the own pages of the service, and what of the pages needs no browser. */
-const quickBrowserTests = ["test/browser/{docs,own-pages,smoke}.test.ts"];
+const quickBrowserTests = ["test/browser/{docs,smoke}.test.ts"];
 
 function browserProject(
   name: string,

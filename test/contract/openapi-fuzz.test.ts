@@ -66,7 +66,7 @@ const fuzzed: readonly Fuzzed[] = [
   },
 ];
 
-const requestsOfEach = Math.ceil((inject("fuzzRequests") ?? 240) / fuzzed.length);
+const requestsOfEach = Math.ceil((inject("fuzzRequests") ?? 120) / fuzzed.length);
 
 test.each(fuzzed)(
   `${requestsOfEach} requests made from the document of $title get answers that it describes`,

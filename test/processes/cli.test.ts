@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createDemo } from "../configs/demo/create.ts";
-import { type Outcome, runAside } from "./run-aside.ts";
+import { createDemo } from "../../configs/demo/create.ts";
+import { type Outcome, runAside } from "../run-aside.ts";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rowgate-test-cli-"));
