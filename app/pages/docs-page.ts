@@ -9,18 +9,11 @@ export interface DocsPaths {
   readonly scripts: readonly string[];
 }
 
-export async function docsPage({ styles, scripts }: DocsPaths): Promise<string> {
+export async function docsPage(paths: DocsPaths): Promise<string> {
   return String(
     await html`<!doctype html>
       <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>Rowgate: documentation</title>
-          <link rel="icon" href="${iconPath}" />
-          ${[...styles, stylePath].map((path) => html`<link rel="stylesheet" href="${path}" />`)}
-          ${scripts.map((path) => html`<script src="${path}" defer></script>`)}
-        </head>
+        ${head(paths)}
         <body class="docs">
           <header>
             <h1><img src="${iconPath}" alt="" />Documentation</h1>
@@ -61,13 +54,7 @@ export async function docsMissingPage(): Promise<string> {
   return String(
     await html`<!doctype html>
       <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>Rowgate: documentation</title>
-          <link rel="icon" href="${iconPath}" />
-          <link rel="stylesheet" href="${stylePath}" />
-        </head>
+        ${head({ styles: [], scripts: [] })}
         <body>
           <h1><img src="${iconPath}" alt="" />Documentation</h1>
           <p class="lead">This page is not available on Cloudflare Workers.</p>
@@ -79,3 +66,13 @@ export async function docsMissingPage(): Promise<string> {
       </html>`,
   );
 }
+
+const head = ({ styles, scripts }: DocsPaths) =>
+  html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Rowgate: documentation</title>
+    <link rel="icon" href="${iconPath}" />
+    ${[...styles, stylePath].map((path) => html`<link rel="stylesheet" href="${path}" />`)}
+    ${scripts.map((path) => html`<script src="${path}" defer></script>`)}
+  </head>`;
