@@ -125,6 +125,16 @@ test("clients count for rate limits by the address that comes with the request",
   expect(await first("192.0.2.2")).toBe(200);
 });
 
+test("without auth, the names of the own server are those of ALLOWED_HOSTS", async () => {
+  const env = { ALLOWED_HOSTS: "shop.example" };
+  const other = await createRowgate({ configDir, env, log: createLog("silent") });
+  const statusAt = async (host: string): Promise<number> =>
+    (await other.fetch(new Request(`https://${host}/health/live`))).status;
+  expect(await statusAt("shop.example")).toBe(200);
+  expect(await statusAt("other.example")).toBe(421);
+  await other.close();
+});
+
 test.each([
   ["with a length", { "content-length": "2" }],
   ["without a length", {}],
