@@ -1,10 +1,11 @@
 /** The npm package, as its users have it: what is in it, and what can be done with it from an empty folder. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
+import { commandFor } from "../runtime/runtimes.ts";
 import { endPrograms, exported, post, serve } from "./programs.ts";
-import { root, tarballIn } from "./unpack.ts";
+import { fillDatabase, root, tarballIn } from "./unpack.ts";
 
 const folder = inject("unpacked");
 const modules = join(folder, "node_modules");
@@ -17,7 +18,7 @@ function run(command: string, args: readonly string[], cwd: string) {
 }
 
 const cli = join(modules, "rowgate/dist/app/start/cli.js");
-const rowgate = (...args: string[]) => run(process.execPath, [cli, ...args], folder);
+const [bun = ""] = commandFor("bun") ?? [];
 
 describe("the tarball", () => {
   test("is small, and holds neither tests nor TypeScript sources", () => {
@@ -51,12 +52,20 @@ describe("the tarball", () => {
 });
 
 describe("from an empty folder", () => {
-  test("init, check and serve lead to a grid and an export", async () => {
-    const init = rowgate("init", "--database", "sqlite:./shop.db");
+  test.each([
+    { runtime: "Node.js", command: process.execPath },
+    { runtime: "Bun", command: bun },
+  ])("init, check and serve lead to a grid and an export on $runtime", async (use) => {
+    const { runtime, command } = use;
+    const cwd = join(folder, runtime);
+    mkdirSync(cwd, { recursive: true });
+    fillDatabase(join(cwd, "shop.db"));
+    const rowgate = (...args: string[]) => run(command, [cli, ...args], cwd);
+    const init = rowgate("init", "--database", "sqlite:./shop.db", "--force");
     expect(init.status, init.stderr).toBe(0);
     const check = rowgate("check");
     expect(check.status, check.stderr).toBe(0);
-    const url = await serve({ command: process.execPath, args: [cli, "serve"], cwd: folder });
+    const url = await serve({ command, args: [cli, "serve"], cwd });
     const grid = await post(`${url}/api/shop/goods/datatables`, { draw: 1, start: 0, length: 5 });
     expect(grid.data.map(({ name }: { name: string }) => name)).toEqual(["nails", "screws"]);
     const file = await fetch(url + (await exported(`${url}/api/shop/goods`)));
