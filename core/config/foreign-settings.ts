@@ -6,10 +6,6 @@ import type { Path } from "./faults.ts";
 export const foreign: ReadonlyMap<string, string> = new Map([
   ["kafka", "no kafka setting (send the message from a handler of an onAfter… event)"],
   ["processor", "no processor setting (write handlers of the on… events under components)"],
-  [
-    "softDelete",
-    "no softDelete setting (leave delete off and set the column with update; defaultScope hides such rows)",
-  ],
 ]);
 
 /** Objects of the file whose members are settings, so that one of these names there is no column. */
