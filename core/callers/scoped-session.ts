@@ -12,7 +12,6 @@ import {
   type Aggregate,
   allOf,
   type Ask,
-  type Assignment,
   type Calculate,
   type Condition,
   type Count,

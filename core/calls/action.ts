@@ -27,6 +27,8 @@ export interface Call {
   readonly share: string;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
+  /** Stands before `/api` in the addresses of answers; empty unless the service is mounted below a path. */
+  readonly basePath: string;
   readonly method: Method;
   /** The header X-Request-Mode. */
   readonly requestMode: string | null;

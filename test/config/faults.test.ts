@@ -117,6 +117,25 @@ const shapes: readonly Case[] = [
     "one of update_existing",
   ],
   ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
+  [
+    "a scope of another action",
+    { ...base, defaultScope: { read: { is_active: true }, datatables: { is_active: true } } },
+    "defaultScope.datatables",
+    "datatablesQuery",
+  ],
+  [
+    "a JSON Schema in a rule",
+    { ...base, fieldValidation: [{ name: "sku", type: "json", constraints: { schema: {} } }] },
+    "fieldValidation[0].constraints.schema",
+    "onBeforeInsert",
+  ],
+  ["a field policy", { ...base, fieldPolicy: { strategy: "x" } }, "fieldPolicy", "readOnlyFields"],
+  [
+    "a file of a dashboard",
+    { widgets: [{ id: "a" }], params: {}, cache: {} },
+    "widgets",
+    "aggregate",
+  ],
   ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
   [
     "actions as the keys of access",

@@ -121,6 +121,17 @@ export const cellarOptions: FixtureOptions = {
     gone: { ...makers, softDelete: { visibility: "deleted_only" } },
     everyone: { ...makers, softDelete: { visibility: "include_deleted" } },
     plain: { ...makers, action: { read: true, delete: true } },
+    watched: {
+      tableName: "makers",
+      action: records,
+      softDelete: { reusable },
+      components: Object.fromEntries(
+        ["onBeforeDelete", "onAfterDelete", "onBeforeRestore", "onAfterRestore"].map((event) => [
+          event,
+          ["components/watch.ts#listen"],
+        ]),
+      ),
+    },
     viewed: {
       ...makers,
       action: { ...records, datatables: true, export: true },
@@ -177,7 +188,7 @@ export const cellarOptions: FixtureOptions = {
     },
     lines: { tableName: "order_lines", action: { read: true } },
   },
-  project: { cache: { enabled: true }, locking: { enabled: true } },
+  project: { cache: { enabled: true }, locking: { enabled: true, enforceResourceLocks: true } },
 };
 
 export interface Cellar {
@@ -198,7 +209,8 @@ export interface Cellar {
 export function openCellar(options: Partial<FixtureOptions> = {}): Cellar {
   let fixture: Fixture;
   beforeAll(async () => {
-    fixture = await openFixture({ ...cellarOptions, ...options });
+    const components = { "components/watch.ts": { listen: () => undefined } };
+    fixture = await openFixture({ ...cellarOptions, components, ...options });
   });
   afterAll(() => fixture?.close());
   const cellar: Cellar = {

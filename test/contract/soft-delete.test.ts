@@ -2,8 +2,20 @@
 import { describe, expect, test } from "vitest";
 import { check, column, instant, record } from "./cases.ts";
 import { by, openCellar } from "./cellar.ts";
+import type { HookContext } from "../../core/plans/hook.ts";
 
-const cellar = openCellar();
+/** Of each event: whether the old record and the new one are deleted. */
+const heard: unknown[] = [];
+const cellar = openCellar({
+  components: {
+    "components/watch.ts": {
+      listen({ event, oldRecord, record: now, reject }: HookContext) {
+        heard.push([event, oldRecord?.["is_deleted"], now?.["is_deleted"]]);
+        if (oldRecord?.["name"] === "kept") reject("kept");
+      },
+    },
+  },
+});
 const { post, create } = cellar;
 
 const made = (id: string, more: object = {}) =>
@@ -121,12 +133,7 @@ describe("rows that are seen", () => {
   test("are left out of views, grid queries and exports too", async () => {
     expect(column(await post("viewed", "read", { where }), "maker_id")).toEqual(["s2"]);
     const grid = await post("viewed", "datatables", { search: { value: "name s" } });
-    expect(
-      column(
-        grid.body.success === undefined ? { ...grid, body: { ...grid.body, success: true } } : grid,
-        "maker_id",
-      ),
-    ).toEqual(["s2"]);
+    expect(grid.body.data.map((row: { maker_id: string }) => row.maker_id)).toEqual(["s2"]);
   });
 
   const changes = {
@@ -222,6 +229,24 @@ describe("restore", () => {
     check(await post("makers", "restore", body, { "If-Match": etag }), { status: 200 });
   });
 
+  test("takes the body {data, options} with where inside data", async () => {
+    await deleted("r8");
+    const body = { data: by("maker_id", "r8"), options: { why: "x" } };
+    check(await post("makers", "restore", body), { status: 200 });
+  });
+
+  test("needs the token of a locked record, as delete does", async () => {
+    await made("r9");
+    for (const action of ["delete", "restore"]) {
+      const keys = { lock_keys: [{ key: "maker_id", value: "r9" }] };
+      const { lock_token } = (await post("everyone", "lock/acquire", keys)).body.data;
+      const body = by("maker_id", "r9");
+      check(await post("everyone", action, body), { status: 409, error: "Lock conflict" });
+      check(await post("everyone", action, body, { "X-Lock-Token": lock_token }), { status: 200 });
+      await post("everyone", "lock/release", { ...keys, lock_token });
+    }
+  });
+
   test("makes kept lists forget that it was away", async () => {
     await deleted("r7");
     const list = { where: { conditions: [{ key: "maker_id", operator: "=", value: "r7" }] } };
@@ -232,5 +257,26 @@ describe("restore", () => {
     await post("makers", "delete", by("maker_id", "r7"));
     counts.push((await post("makers", "read", list)).body.count);
     expect(counts).toEqual([0, 1, 0]);
+  });
+});
+
+describe("handlers of delete and restore", () => {
+  test("are handed the record, and may refuse", async () => {
+    heard.length = 0;
+    await create("watched", { maker_id: "h1", name: "kept" });
+    check(await post("watched", "delete", by("maker_id", "h1")), {
+      status: 422,
+      error: "Rejected by hook",
+    });
+    await post("makers", "update", { maker_id: "h1", name: "free" });
+    check(await post("watched", "delete", by("maker_id", "h1")), { status: 200 });
+    check(await post("watched", "restore", by("maker_id", "h1")), { status: 200 });
+    expect(heard).toEqual([
+      ["onBeforeDelete", false, undefined],
+      ["onBeforeDelete", false, undefined],
+      ["onAfterDelete", false, undefined],
+      ["onBeforeRestore", true, undefined],
+      ["onAfterRestore", true, false],
+    ]);
   });
 });
