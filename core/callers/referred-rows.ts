@@ -5,14 +5,14 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Scope } from "./scope.ts";
 
 /** Columns that a statement writes, and their values. */
-export interface Written {
+export interface WrittenValues {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Scalar[])[];
 }
 
-export function assigned(set: readonly Assignment[]): Written {
+export function assigned(set: readonly Assignment[]): WrittenValues {
   const given = set.filter((one) => one.kind === "set");
-  return { columns: given.map(columnOf), rows: [given.map(({ value }) => value)] };
+  return { columns: given.map(assignedColumn), rows: [given.map(({ value }) => value)] };
 }
 
 /** The rows that a foreign key may reference for this caller, and the referenced columns. */
@@ -28,7 +28,7 @@ interface Reference {
 }
 
 /** The foreign keys of the table that may not reference every row. */
-export function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
+export function limitedReferences({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
   if (foreignKeys.length === 0) return none;
   return foreignKeys.flatMap((key) => {
     const referred = scope.referredRows(key);
@@ -48,4 +48,4 @@ export const distinct = (
   ...new Map(tuples.map((values) => [values.map(String).join("\0"), values])).values(),
 ];
 
-export const columnOf = ({ column }: Assignment): Column => column;
+export const assignedColumn = ({ column }: Assignment): Column => column;

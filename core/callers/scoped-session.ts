@@ -1,6 +1,6 @@
 /**
  * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
- * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * tables. WrittenValues rows are checked again, so that no row leaves the scope. This is the only place that creates
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
@@ -31,11 +31,11 @@ import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Passage } from "./passages.ts";
 import {
   assigned,
-  columnOf,
+  assignedColumn,
   distinct,
   type ReferredRows,
-  referencesOf,
-  type Written,
+  limitedReferences,
+  type WrittenValues,
 } from "./referred-rows.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
@@ -164,7 +164,7 @@ class ScopedQueries implements Queries {
       narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
     );
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
-    if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
+    if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
       const change = set.find((one) => one.kind === "set" && one.column === column);
       return change?.kind === "set" ? change.value : keyValue[at]!;
@@ -182,7 +182,8 @@ class ScopedQueries implements Queries {
     );
     await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
     await this.mustReferToSeen(table, assigned(set));
-    if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
+    if (within === null || !mayMove([...columns, ...set.map(assignedColumn)], within))
+      return matched;
     await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
     return matched;
   }
@@ -213,15 +214,15 @@ class ScopedQueries implements Queries {
 
   /** Whether a write to the table is checked afterwards, which needs a transaction. */
   protected isCheckedAfter(table: Table): boolean {
-    return this.ownRows(table) !== null || referencesOf(table, this.scope).length > 0;
+    return this.ownRows(table) !== null || limitedReferences(table, this.scope).length > 0;
   }
 
   /**
    * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
    * caller may not see.
    */
-  private async mustReferToSeen(table: Table, written: Written): Promise<void> {
-    for (const { columns, target } of referencesOf(table, this.scope)) {
+  private async mustReferToSeen(table: Table, written: WrittenValues): Promise<void> {
+    for (const { columns, target } of limitedReferences(table, this.scope)) {
       const places = columns.map((name) =>
         written.columns.findIndex((column) => column.name === name),
       );
