@@ -188,7 +188,7 @@ export const cellarOptions: FixtureOptions = {
     },
     lines: { tableName: "order_lines", action: { read: true } },
   },
-  project: { cache: { enabled: true }, locking: { enabled: true, enforceResourceLocks: true } },
+  project: { cache: { enabled: true }, locking: { enforceResourceLocks: true } },
 };
 
 export interface Cellar {
