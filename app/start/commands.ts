@@ -10,7 +10,7 @@ import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { listenForReloads } from "./reload-triggers.ts";
 import type { Service } from "./wire.ts";
 
-const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
+const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm run rowgate -- <command>
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
            [--init] first writes a configuration for DATABASE_URL if there is none, as containers do
