@@ -169,6 +169,8 @@ describe("a header with details", () => {
     });
     check(answer, { status: 200, data: { total: 2, _operations: { deleted: 1 } } });
     expect(lineIds(await read("o2"))).toEqual(["o2-2"]);
+    const queried = await post("queried", "read-composite", by("order_id", "o2"));
+    expect(lineIds(queried.body.data)).toEqual(["o2-2"]);
     expect((await cellar.row("order_lines", "line_id", "o2-1"))["deleted_at"]).not.toBeNull();
     const again = { orders: { order_id: "o2", order_lines: { delete: [{ line_id: "o2-1" }] } } };
     check(await post("orders", "update-composite", again), { status: 404, error: "Not found" });
