@@ -203,7 +203,7 @@ export const cellarOptions: FixtureOptions = {
     },
     lines: { tableName: "order_lines", action: { read: true } },
   },
-  project: { cache: { enabled: true }, locking: { enforceResourceLocks: true } },
+  project: { cache: { enabled: true } },
 };
 
 export interface Cellar {

@@ -7,6 +7,7 @@ import type { HookContext } from "../../core/plans/hook.ts";
 /** Of each event: whether the old record and the new one are deleted. */
 const heard: unknown[] = [];
 const cellar = openCellar({
+  project: { cache: { enabled: true }, locking: { enforceResourceLocks: true } },
   components: {
     "components/watch.ts": {
       listen({ event, oldRecord, record: now, reject }: HookContext) {
