@@ -62,6 +62,7 @@ const variables = z.object({
     )
     .optional(),
   DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
+  CONSOLE: z.enum(["on", "off"], "must be on or off").default("on"),
   METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
     .string()
@@ -122,6 +123,8 @@ export interface Settings {
   readonly metricsToken: string | null;
   /** Whether there is the page `/docs`. */
   readonly docs: boolean;
+  /** Whether there is the page `/console`. */
+  readonly console: boolean;
   /** Where a worker serves its metrics. Null: nowhere. */
   readonly metricsPort: number | null;
   /** The database for which `serve --init` writes a configuration. Null: none. */
@@ -189,6 +192,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
     docs: parsed.data.DOCS === "on",
+    console: parsed.data.CONSOLE === "on",
     metricsPort: parsed.data.METRICS_PORT ?? null,
     databaseUrl: parsed.data.DATABASE_URL ?? null,
     redisUrl: REDIS_URL ?? null,
