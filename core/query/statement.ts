@@ -250,6 +250,8 @@ export interface ParameterQuery {
 
 export interface Ask {
   readonly kind: "ask";
+  /** The table whose rows the query gives. */
+  readonly about: Table;
   readonly query: ParameterQuery;
   readonly value: Scalar;
 }

@@ -13,6 +13,12 @@ const numbered: Readonly<Record<EngineName, string>> = {
   mysql: "integer auto_increment primary key",
 };
 
+const instant: Readonly<Record<EngineName, string>> = {
+  sqlite: "timestamp",
+  postgres: "timestamptz",
+  mysql: "datetime",
+};
+
 /** The statements that make the database. */
 export function messyDatabase(engine: EngineName): string[] {
   const q = quoted[engine];
@@ -24,6 +30,7 @@ export function messyDatabase(engine: EngineName): string[] {
     `create table employees (id ${id}, first_name varchar(40) not null, last_name varchar(40) not null, manager_id integer references employees(id), password_hash varchar(100) not null default '', token_count integer not null default 0)`,
     `create table countries (code char(2) primary key, name varchar(60) not null unique)`,
     `create table cities (id ${id}, name varchar(60) not null, country_code char(2) not null references countries(code))`,
+    `create table guests (id ${id}, name varchar(60) not null, ${q("isDeleted")} boolean not null, deleted_at ${instant[engine]}, deleted_by varchar(40))`,
     "create table log_lines (happened varchar(40), what varchar(200))",
     "create table enrolments (student integer not null, course integer not null, grade decimal(3,1), primary key (student, course))",
     `create table ${q("project")} (id ${id}, name varchar(40) not null)`,

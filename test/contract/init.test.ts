@@ -80,6 +80,7 @@ const common = [
   "countries",
   "employees",
   "enrolments",
+  "guests",
   "log_lines",
   "order",
   "order_items",
@@ -132,6 +133,20 @@ describe("the files", () => {
     expect((await endpointOf("employees")).hiddenFields).toEqual(["password_hash"]);
     expect((await endpointOf("MixedCase")).hiddenFields).toEqual(["ApiToken"]);
     expect((await endpointOf("cities")).hiddenFields).toBeUndefined();
+  });
+
+  test("mark deleted records where the columns say so, and nowhere else", async () => {
+    const { action, softDelete, fieldValidation } = await endpointOf("guests");
+    expect([action.delete, action.restore, softDelete]).toEqual([
+      true,
+      true,
+      { flag: "isDeleted" },
+    ]);
+    expect(fieldValidation.map(({ name }: { name: string }) => name)).toEqual(["name"]);
+    expect((await endpointOf("cities")).softDelete).toBeUndefined();
+    expect(summary).toContain(
+      "delete marks records in isDeleted, deleted_at, deleted_by, and restore brings them back",
+    );
   });
 
   test("find lines, labels, references and joins", async () => {
