@@ -19,7 +19,7 @@ import { exportOf, exportQueryOf } from "./export-plan.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
-import { byName, keyAmong, type Keys, keysOf } from "./key-plan.ts";
+import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
@@ -291,7 +291,7 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-/** Null for views, and where the configured key is not there. */
+/** Null for views that have no key or take no write, and where the configured key is not there. */
 function insertPlan(
   survey: Survey,
   table: Table | null,
@@ -299,9 +299,10 @@ function insertPlan(
 ): InsertPlan | null {
   const { payload } = survey;
   const { keys, shown, audit, reading } = own;
-  if (table?.kind !== "table") return null;
+  if (table === null) return null;
   const key = keyAmong(table.columns, keys.names);
   if (key.length < keys.names.length) return null;
+  if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
     ...auditNames(audit),

@@ -5,6 +5,7 @@ import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
+import { takesWrites } from "../config/key-plan.ts";
 import { mustSend } from "../values/new-key.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
@@ -62,6 +63,14 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     ...draftJoins(references),
   };
   const guesses: Guess[] = [
+    ...(isView && takesWrites(table)
+      ? [
+          {
+            path: "tableName",
+            text: "the database can write through this view: to use that, name its primaryKey and switch on create, update or delete",
+          },
+        ]
+      : []),
     ...secrets.map((name, at) => ({
       path: `hiddenFields[${at}]`,
       text: `${name} looks like a secret, so nobody sees it`,
@@ -104,7 +113,7 @@ function actionsOf(
     ...(lookup ? ["lookup"] : []),
     "aggregate",
     ...(mayInsert && (isKeyed || (isKeyless && answersStoredRows)) ? ["create"] : []),
-    ...(isKeyed && allows("update") ? ["update"] : []),
+    ...(isKeyed && allows("update") && hasFieldsBesideKey(table) ? ["update"] : []),
     ...(isKeyed && allows("delete") ? ["delete"] : []),
     "export",
     ...(isKeyed && mayInsert && allows("update") && table.transactional ? ["import"] : []),
@@ -112,6 +121,13 @@ function actionsOf(
   ];
   return Object.fromEntries(names.map((name) => [name, true]));
 }
+
+/** A row that is nothing but its key has nothing to change. */
+const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
+  [...columns.values()].some(
+    ({ name, generated }) =>
+      !primaryKey.includes(name) && generated !== "computed" && !auditNames.has(name),
+  );
 
 /** Rules for what a body may set. */
 function rulesOf({ table, outline }: Relation): DraftRule[] {

@@ -183,7 +183,7 @@ export interface Table {
   readonly passesOver?: ReadonlySet<WriteKind>;
   /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
   readonly insertsReturn?: boolean;
-  /** What the database would refuse whatever a row holds; absent = nothing. */
+  /** What the database would refuse whatever a row holds, as of a view that takes no INSERT; absent = nothing. */
   readonly refusals?: readonly TableRefusal[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
