@@ -49,6 +49,7 @@ const plain = (view: string) =>
 
 const setUp = (on: EngineName): string[] => [
   `create table crates (id ${numbered[on]}, code varchar(20) not null unique, qty integer default 1)`,
+  "create table crate_lines (crate_id integer references crates(id), line_no integer, note varchar(20), primary key (crate_id, line_no))",
   "create table places (hall integer, shelf integer, label varchar(20), primary key (hall, shelf))",
   "create view plain_crates as select id, code, qty from crates",
   "create view big_crates as select id, code, qty from crates where qty >= 10",
@@ -114,6 +115,11 @@ beforeAll(async () => {
       big: ofCrates("big_crates"),
       loud: ofCrates("loud_crates"),
       vague: { tableName: "shelves", primaryKey: "hall", action: { update: true, read: true } },
+      packed: {
+        ...ofCrates("plain_crates"),
+        action: { "create-composite": true, "update-composite": true, "read-composite": true },
+        masterDetail: { detailTable: "crate_lines", foreignKey: "crate_id" },
+      },
       shelves: {
         tableName: "shelves",
         primaryKey: ["hall", "shelf"],
@@ -244,6 +250,25 @@ describe("a simple view", () => {
     expect(body.result).toMatchObject({ inserted: 2, updated: 1, skipped: 0, failed: 0 });
     expect(await stored(80)).toEqual([{ id: 80, code: "i80", qty: 80 }]);
     expect(await stored(82)).toEqual([{ id: 82, code: "i82", qty: 82 }]);
+  });
+});
+
+test("a view is the header of documents", async () => {
+  const lines = [1, 2].map((line_no) => ({ line_no, note: `line ${line_no}` }));
+  const header = { id: 85, code: "doc", qty: 5 };
+  const made = await service.post("packed/create-composite", {
+    plain_crates: { ...header, crate_lines: lines },
+  });
+  check(made, { status: 201 });
+  const changed = await service.post("packed/update-composite", {
+    plain_crates: { ...header, qty: 6, crate_lines: { update: [{ line_no: 2, note: "new" }] } },
+  });
+  check(changed, { status: 200 });
+  const read = await service.post("packed/read-composite", { where: [{ key: "id", value: 85 }] });
+  expect(read.body.data).toMatchObject({
+    ...header,
+    qty: 6,
+    crate_lines: [{ line_no: 1, note: "line 1" }, { line_no: 2, note: "new" }],
   });
 });
 
