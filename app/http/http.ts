@@ -5,6 +5,7 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange, type ExchangeDeps } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
@@ -19,7 +20,7 @@ export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageD
 }
 
 export function createApp(deps: Deps): Hono {
-  const app = new Hono({ getPath });
+  const app = new Hono({ getPath: pathBelow(deps.basePath) });
   if (deps.corsOrigins.size > 0) {
     app.use(
       "/api/:project/*",
@@ -42,6 +43,20 @@ export function createApp(deps: Deps): Hono {
   mountDocs(app, deps.docs, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
+}
+
+/**
+ * The path without the one below which the service is mounted. What is elsewhere gets a doubled slash, which no route has. The
+ * service's own calls are always from the root.
+ */
+function pathBelow(basePath: string) {
+  if (basePath === "") return getPath;
+  return (request: Request, options?: { readonly env?: unknown }): string => {
+    const path = getPath(request);
+    if ((options?.env as ClientEnv | undefined)?.isOwn) return path;
+    if (path === basePath) return "/";
+    return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : `/${path}`;
+  };
 }
 
 /** The path as it was sent. Hono would decode percent signs first, so that one resource would have many addresses. */

@@ -52,13 +52,15 @@ export interface ProjectParts {
   readonly schema: SchemaWatch;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
 }
 
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers, schema } =
     parts;
-  const { observeCache: observe } = parts;
+  const { observeCache: observe, basePath } = parts;
   return {
     name: config.name,
     db,
@@ -68,6 +70,7 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
     background,
     jobs,
     digest,
+    basePath,
     callers,
     schema,
     routes: null,
@@ -163,6 +166,8 @@ export interface AppParts {
   readonly jobsBoard: boolean;
   /** The page `/docs`. */
   readonly docs: Docs;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
   /** The state of the configuration; null where it cannot be loaded again. */
   readonly configState: (() => ConfigState) | null;
   /** The text of `/metrics`. Null where nothing is kept between two requests. */
@@ -179,7 +184,8 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
-  const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, log } = parts;
+  const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, basePath, log } =
+    parts;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
       project,
@@ -191,6 +197,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   return createApp({
     extras: { version, docs: typeof docs === "function", jobsBoard },
     docs,
+    basePath,
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
     projects: new Map(projects.map((project) => [project.name, project])),

@@ -143,7 +143,7 @@ const shapes: readonly Case[] = [
     "access",
     'roles as the keys: {"admin":["read"]}',
   ],
-  ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
+  ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete.field", "flag"],
   [
     "components as a list",
     { ...base, components: [{ name: "x" }] },

@@ -72,6 +72,7 @@ function serve(installation: Installation, request: Request) {
         ...parts,
         jobsBoard: false,
         docs,
+        basePath: "",
         digest,
         metricsText: null,
         configState: null,
