@@ -17,6 +17,7 @@ import { handlersOf, type ImportComponent } from "./components-plan.ts";
 import { compositeOf } from "./composite-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { exportOf, exportQueryOf } from "./export-plan.ts";
+import { withDateForms } from "./date-forms.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
@@ -41,7 +42,6 @@ import { noteTypes } from "./type-notes.ts";
 import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
 import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -141,7 +141,6 @@ async function compileEntity(
         ? table.columns
         : refineColumns(foundReading.columns, rules),
     );
-  checkUnbuilt(survey);
   const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
   const exportQuery =
     foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
@@ -254,11 +253,13 @@ function rulesOf(
   if (!columns) return [];
   const of = table ? `the table ${table.name}` : reading!.label;
   const read = new Map([reading, ...queries].flatMap((source) => [...(source?.columns ?? [])]));
-  return readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
+  const about = read.size > columns.size ? `${of}, or of what the endpoint reads` : of;
+  const rules = readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
     columns,
     read,
-    of: read.size > columns.size ? `${of}, or of what the endpoint reads` : of,
+    of: about,
   });
+  return withDateForms(survey, rules, { columns: new Map([...read, ...columns]), of: about });
 }
 
 /** A text that changes when answers of this source would look different, for example when a column has another type. */

@@ -268,7 +268,10 @@ test("a view is the header of documents", async () => {
   expect(read.body.data).toMatchObject({
     ...header,
     qty: 6,
-    crate_lines: [{ line_no: 1, note: "line 1" }, { line_no: 2, note: "new" }],
+    crate_lines: [
+      { line_no: 1, note: "line 1" },
+      { line_no: 2, note: "new" },
+    ],
   });
 });
 
