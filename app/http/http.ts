@@ -7,16 +7,18 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
-import { inExchange, type ExchangeDeps } from "./exchange.ts";
+import { inExchange } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
+import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps, MetricsDeps {
+export interface Deps extends DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDeps, MetricsDeps {
   readonly docs: Docs;
+  readonly console: Console;
 }
 
 export function createApp(deps: Deps): Hono {
@@ -41,6 +43,7 @@ export function createApp(deps: Deps): Hono {
   app.get("/", inExchange(deps, showFrontPage(deps)));
   app.get("/assets/:file", inExchange(deps, showPageFile()));
   mountDocs(app, deps.docs, deps);
+  mountConsole(app, deps.console, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

@@ -34,13 +34,18 @@ export interface InitRun {
   readonly out: (text: string) => void;
   /** Shows how far the reading is; absent: nothing is shown. */
   readonly progress?: (done: number, all: number) => void;
+  /** The variable of the environment that has the address; absent: an address with a password gets a name for one. */
+  readonly variable?: string;
 }
 
 /** Rejects with an Error that says what is wrong with the arguments or the database. */
-export async function runInit({ args, env, out, progress }: InitRun): Promise<void> {
+export async function runInit({ args, env, out, progress, variable }: InitRun): Promise<void> {
   const options = optionsOf(args);
   const { configDir } = parseEnv(env);
-  const address = addressOf(options.database, options.project);
+  const address: Address =
+    variable === undefined
+      ? addressOf(options.database, options.project)
+      : { url: options.database, inFile: `\${${variable}}`, variable, isSet: true };
   const draft = await look(options, { address, progress });
   const existing = await existingOf(configDir, draft.files);
   if (options.dryRun) {
@@ -139,6 +144,8 @@ interface Address {
   readonly inFile: string;
   /** Null: the file holds the whole address. */
   readonly variable: string | null;
+  /** True: the environment says it already. */
+  readonly isSet?: boolean;
 }
 
 /** A password stays out of the files. */
@@ -228,7 +235,7 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
     ),
     ...list("Notes:", notices),
     ...list("To be changed, before the project starts:", faults.map(faultLine)),
-    ...(address.variable === null
+    ...(address.variable === null || address.isSet
       ? []
       : [
           "",

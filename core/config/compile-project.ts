@@ -206,6 +206,7 @@ async function compileEntity(
     ]),
     enabled,
     settings: survey.requests,
+    labels: new Map(Object.entries(payload.fieldLabels ?? {})),
     read,
     write,
     insert: write ?? headed,

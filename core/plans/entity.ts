@@ -360,6 +360,8 @@ export interface Entity {
   /** Names of the catalog's actions that the configuration switches on. */
   readonly enabled: ReadonlySet<string>;
   readonly settings: RequestSettings;
+  /** What people call a field, by its name; most fields have no label. */
+  readonly labels: ReadonlyMap<string, string>;
   readonly read: ReadPlan | null;
   readonly write: WritePlan | null;
   /** `write` itself where there is one. */
