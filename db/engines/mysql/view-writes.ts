@@ -17,6 +17,8 @@ export async function writesOfView(
   { schema, name }: { schema: string | null; name: string },
   columns: readonly string[],
 ): Promise<ViewWrites> {
+  const { rows } = await connection.run(updatableQuery, [schema, name], false);
+  if (rows[0]?.["updatable"] !== "YES") return takesNothing;
   const view = [schema, name].flatMap((part) => (part === null ? [] : quoted(part))).join(".");
   const ask = (text: string): Promise<number> => refusal(connection, text);
   const refused = new Map<WriteKind, string>();
@@ -55,6 +57,11 @@ export async function writesOfView(
   return { refusals, made: new Set(made), fixed: refused.has("update") ? new Set() : fixed };
 }
 
+/** The server's own views, as those of information_schema, are not listed there. */
+const updatableQuery = `
+  select IS_UPDATABLE as updatable from information_schema.VIEWS
+  where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
+
 const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
 /** A bit of a field's flags. */
@@ -64,6 +71,15 @@ const notInsertable = 1471;
 const rightsMissing: ReadonlySet<number> = new Set([1142, 1143]);
 const severalTables: ReadonlySet<number> = new Set([1393, 1394, 1395]);
 const notUpdatable: ReadonlySet<number> = new Set([1288, notInsertable]);
+
+const takesNothing: ViewWrites = {
+  ...noWrites,
+  refusals: (["insert", "update", "delete"] as const).map((statement) => ({
+    statement,
+    columns: null,
+    reason: `a view on which the database carries out no ${statement.toUpperCase()}, because its rows are not those of a table`,
+  })),
+};
 
 /** The number of the server's error; 0 = it would run the statement, or refuse it for a value alone. */
 async function refusal(connection: MysqlConnection, text: string): Promise<number> {

@@ -16,6 +16,7 @@ export const relationQuery = `
       where t.tgrelid = c.oid and t.tgenabled <> 'D' and (t.tgtype & 7 = 7 or t.tgtype & 69 = 69)
     ) as fills,
     c.relkind = 'v' and pg_catalog.pg_relation_is_updatable(c.oid, false) & 8 <> 0 as definition_takes_inserts,
+    c.relkind in ('v', 'm') and pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0 as lacks_locks,
     (
       select coalesce(json_agg(e.name), '[]')::text
       from (values (4, 'insert'), (8, 'delete'), (16, 'update')) as e(bit, name)

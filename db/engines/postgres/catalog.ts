@@ -79,6 +79,7 @@ export async function readTable(
     })),
     refusals: refusals.rows.map(refusalOf),
     passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
+    ...(relation["lacks_locks"] === true && { locksRows: false }),
     transactional: true,
     identity,
     // What stands under a view changes with it.
