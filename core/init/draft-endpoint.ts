@@ -6,6 +6,7 @@ import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
+import { takesWrites } from "../config/key-plan.ts";
 import { mustSend } from "../values/new-key.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
@@ -65,6 +66,14 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     ...draftJoins(references),
   };
   const guesses: Guess[] = [
+    ...(isView && takesWrites(table)
+      ? [
+          {
+            path: "tableName",
+            text: "the database can write through this view: to use that, name its primaryKey and switch on create, update or delete",
+          },
+        ]
+      : []),
     ...secrets.map((name, at) => ({
       path: `hiddenFields[${at}]`,
       text: `${name} looks like a secret, so nobody sees it`,
@@ -117,7 +126,7 @@ function actionsOf(
     ...(lookup ? ["lookup"] : []),
     "aggregate",
     ...(mayInsert && (isKeyed || (isKeyless && answersStoredRows)) ? ["create"] : []),
-    ...(isKeyed && mayUpdate(table) ? ["update"] : []),
+    ...(isKeyed && mayUpdate(table) && hasFieldsBesideKey(table) ? ["update"] : []),
     ...(isKeyed && (deleted || allows(table, "delete")) ? ["delete"] : []),
     ...(deleted ? ["restore"] : []),
     "export",
@@ -131,6 +140,13 @@ const allows = ({ refusals = [] }: Table, statement: "insert" | "update" | "dele
   !refusals.some((one) => one.statement === statement && one.columns === null);
 
 const mayUpdate = (table: Table): boolean => allows(table, "update");
+
+/** A row that is nothing but its key has nothing to change. */
+const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
+  [...columns.values()].some(
+    ({ name, generated }) =>
+      !primaryKey.includes(name) && generated !== "computed" && !auditNames.has(name),
+  );
 
 /** Rules for what a body may set. */
 function rulesOf({ table, outline }: Relation): DraftRule[] {

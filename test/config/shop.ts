@@ -59,6 +59,11 @@ export const tables: readonly Table[] = [
     kind: "view",
     primaryKey: [],
     unique: [],
+    refusals: (["insert", "update", "delete"] as const).map((statement) => ({
+      statement,
+      columns: null,
+      reason: "a view that takes none",
+    })),
   }),
   table("receipts", [
     column("uuid", { name: "receipt_id" }),

@@ -33,6 +33,7 @@ export function messyDatabase(engine: EngineName): string[] {
     `create table guests (id ${id}, name varchar(60) not null, ${q("isDeleted")} boolean not null, deleted_at ${instant[engine]}, deleted_by varchar(40))`,
     "create table log_lines (happened varchar(40), what varchar(200))",
     "create table enrolments (student integer not null, course integer not null, grade decimal(3,1), primary key (student, course))",
+    "create table attendees (student integer not null, hour integer not null, primary key (student, hour))",
     `create table ${q("project")} (id ${id}, name varchar(40) not null)`,
     `create table project_lines (project_id integer not null references ${q("project")}(id), line_no integer not null, text varchar(40), primary key (project_id, line_no))`,
     "create view paid_orders as select id, placed from " + `${q("order")} where status = 'paid'`,

@@ -76,6 +76,7 @@ async function post(
 
 const common = [
   "MixedCase",
+  "attendees",
   "cities",
   "countries",
   "employees",
@@ -184,6 +185,16 @@ describe("the files", () => {
     });
   });
 
+  test("have no lookup where no column names a row, and no update of a key alone", async () => {
+    const enrolments = await endpointOf("enrolments");
+    expect(enrolments.action).toMatchObject({ update: true, create: true });
+    expect(enrolments.action.lookup).toBeUndefined();
+    expect(enrolments.fieldNameLookup).toBeUndefined();
+    const attendees = await endpointOf("attendees");
+    expect(attendees.action).toMatchObject({ create: true, delete: true });
+    expect(attendees.action.update).toBeUndefined();
+  });
+
   test.runIf(engine !== "sqlite")("take labels and headings from the database", async () => {
     const people = await endpointOf("people");
     expect(people.fieldLabels).toEqual({ name: "Family name" });
@@ -207,6 +218,12 @@ describe("the summary", () => {
     const text = await readFile(join(configDir, file!), "utf8");
     expect(text.split("\n")[Number(line) - 1]).toContain('"masterDetail"');
   });
+});
+
+test.runIf(engine !== "sqlite")("the summary says which views can be written", () => {
+  expect(summary).toMatch(
+    /^ {2}shop\/paid_orders\.json:\d+ {2}the database can write through this view: .*primaryKey/m,
+  );
 });
 
 describe("the service", () => {

@@ -775,7 +775,7 @@ describe("the catalog", () => {
     const view = (await engine.table(own, null, "kinds_view"))!;
     expect([view.kind, view.primaryKey, view.transactional]).toEqual(["view", [], true]);
     expect(view.columns.get("price")).toMatchObject({ nullable: true, scale: 2 });
-    expect(view.columns.get("id")).toMatchObject({ generated: "none" });
+    expect(view.columns.get("id")).toMatchObject({ generated: "identity" });
     expect((await engine.table(own, null, "odd `name"))?.primaryKey).toEqual(["id"]);
     expect((await engine.table(own, "information_schema", "TABLES"))?.columns.size).toBeGreaterThan(
       5,
