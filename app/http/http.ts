@@ -5,6 +5,7 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
@@ -21,7 +22,7 @@ export interface Deps extends DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDe
 }
 
 export function createApp(deps: Deps): Hono {
-  const app = new Hono({ getPath });
+  const app = new Hono({ getPath: pathBelow(deps.basePath) });
   if (deps.corsOrigins.size > 0) {
     app.use(
       "/api/:project/*",
@@ -45,6 +46,20 @@ export function createApp(deps: Deps): Hono {
   mountConsole(app, deps.console, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
+}
+
+/**
+ * The path without the one below which the service is mounted. What is elsewhere gets a doubled slash, which no route has. The
+ * service's own calls are always from the root.
+ */
+function pathBelow(basePath: string) {
+  if (basePath === "") return getPath;
+  return (request: Request, options?: { readonly env?: unknown }): string => {
+    const path = getPath(request);
+    if ((options?.env as ClientEnv | undefined)?.isOwn) return path;
+    if (path === basePath) return "/";
+    return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : `/${path}`;
+  };
 }
 
 /** The path as it was sent. Hono would decode percent signs first, so that one resource would have many addresses. */

@@ -5,20 +5,25 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { faultMessage, type Fault } from "../../core/config/faults.ts";
 import { jsonSchemas } from "../../core/config/json-schemas.ts";
 import { draftProject, type ProjectDraft } from "../../core/init/draft-project.ts";
+import { takeRestforge } from "../../core/init/restforge-project.ts";
 import { plainName } from "../../core/init/file-names.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { openDb } from "../../db/open.ts";
 import { parseEnv } from "./env.ts";
 import { createLog } from "./log.ts";
 import { readText } from "./config-files.ts";
+import { readRestforgeFiles } from "./restforge-files.ts";
 
 export const initUsage = `Usage: rowgate init --database <URL> [options]
 
   --project <name>   folder of the project below CONFIG_DIR; default: the database's name
   --tables <names>   only these tables and views, with commas between; * stands for any characters
   --schema <name>    tables of this schema instead of the default one; may be given several times
+  --from-restforge <folder>
+                     take the files of a RESTForge project along, instead of the database's tables
   --force            write over files that exist
   --dry-run          show what would be written, and write nothing
 `;
@@ -29,13 +34,18 @@ export interface InitRun {
   readonly out: (text: string) => void;
   /** Shows how far the reading is; absent: nothing is shown. */
   readonly progress?: (done: number, all: number) => void;
+  /** The variable of the environment that has the address; absent: an address with a password gets a name for one. */
+  readonly variable?: string;
 }
 
 /** Rejects with an Error that says what is wrong with the arguments or the database. */
-export async function runInit({ args, env, out, progress }: InitRun): Promise<void> {
+export async function runInit({ args, env, out, progress, variable }: InitRun): Promise<void> {
   const options = optionsOf(args);
   const { configDir } = parseEnv(env);
-  const address = addressOf(options.database, options.project);
+  const address: Address =
+    variable === undefined
+      ? addressOf(options.database, options.project)
+      : { url: options.database, inFile: `\${${variable}}`, variable, isSet: true };
   const draft = await look(options, { address, progress });
   const existing = await existingOf(configDir, draft.files);
   if (options.dryRun) {
@@ -71,6 +81,8 @@ interface InitArguments {
   readonly project: string;
   readonly tables: readonly string[];
   readonly schemas: readonly string[];
+  /** Null: the tables of the database become files. */
+  readonly restforge: string | null;
   readonly force: boolean;
   readonly dryRun: boolean;
 }
@@ -93,6 +105,7 @@ function optionsOf(args: readonly string[]): InitArguments {
       .map((one) => one.trim())
       .filter(Boolean),
     schemas,
+    restforge: values["from-restforge"] ?? null,
     force: values.force ?? false,
     dryRun: values["dry-run"] ?? false,
   };
@@ -107,6 +120,7 @@ function valuesOf(args: readonly string[]) {
         project: { type: "string" },
         tables: { type: "string", multiple: true },
         schema: { type: "string", multiple: true },
+        "from-restforge": { type: "string" },
         force: { type: "boolean" },
         "dry-run": { type: "boolean" },
       },
@@ -130,6 +144,8 @@ interface Address {
   readonly inFile: string;
   /** Null: the file holds the whole address. */
   readonly variable: string | null;
+  /** True: the environment says it already. */
+  readonly isSet?: boolean;
 }
 
 /** A password stays out of the files. */
@@ -146,7 +162,7 @@ function addressOf(url: string, project: string): Address {
 }
 
 async function look(
-  { project, tables, schemas }: InitArguments,
+  { project, tables, schemas, restforge }: InitArguments,
   { address, progress }: { address: Address; progress: InitRun["progress"] },
 ): Promise<ProjectDraft> {
   const db = await openDb(address.url, {
@@ -159,10 +175,15 @@ async function look(
   });
   try {
     await db.catalog.names();
-    return await draftProject(db.catalog, {
+    const about = {
       project,
       url: address.inFile,
       env: address.variable === null ? {} : { [address.variable]: address.url },
+    };
+    if (restforge !== null)
+      return await takeRestforge(await readRestforgeFiles(restforge), db.catalog, about);
+    return await draftProject(db.catalog, {
+      ...about,
       schemas,
       tables,
       ...(progress && { onProgress: progress }),
@@ -196,7 +217,7 @@ interface Outcome {
 }
 
 function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: Outcome): string {
-  const { tables, views, guesses, skipped } = draft;
+  const { tables, views, guesses, skipped, faults = [], notices = [] } = draft;
   const count = (number: number, word: string): string =>
     `${number} ${word}${number === 1 ? "" : "s"}`;
   const list = (title: string, lines: readonly string[]): string[] =>
@@ -212,7 +233,9 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
       "Left out:",
       skipped.map(({ name, reason }) => `${name}: ${reason}`),
     ),
-    ...(address.variable === null
+    ...list("Notes:", notices),
+    ...list("To be changed, before the project starts:", faults.map(faultLine)),
+    ...(address.variable === null || address.isSet
       ? []
       : [
           "",
@@ -220,7 +243,12 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
           `${address.variable}=${address.url}`,
         ]),
     "",
-    "Next: rowgate serve, with the same CONFIG_DIR and environment",
+    faults.length === 0
+      ? "Next: rowgate serve, with the same CONFIG_DIR and environment"
+      : "Next: rowgate check, until it finds no fault; then rowgate serve, with the same CONFIG_DIR and environment",
     "",
   ].join("\n");
 }
+
+const faultLine = (fault: Fault): string =>
+  `${fault.file}:${fault.line ?? 1}  ${fault.path}: ${faultMessage(fault)}`;

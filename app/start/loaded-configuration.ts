@@ -192,7 +192,7 @@ function appFor(
   { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): Hono {
-  const { settings, counters, pingRedis, observation, log } = parts;
+  const { settings, counters, pingRedis, observation, basePath, log } = parts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, configState };
@@ -207,6 +207,7 @@ function appFor(
     ...edge,
     jobsBoard,
     docs,
+    basePath,
     console,
     digest: sha256,
     log,
@@ -215,7 +216,8 @@ function appFor(
     metricsText: metrics.text,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });
-  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe, onAnswered });
+  if (board)
+    mountJobsBoard(app, { board, basePath, checkHost, now, newId, log, observe, onAnswered });
   return app;
 }
 

@@ -27,6 +27,8 @@ export function noted(catalog: Catalog): NotedCatalog {
   return {
     catalog: {
       table: (name) => note(["table", name], catalog.table(name)),
+      referencesTo: ({ schema, name }) =>
+        note(["referencesTo", schema, name], catalog.referencesTo({ schema, name })),
       query: (text) => note(["query", text], catalog.query(text)),
       parameterQuery: (texts, parameter) =>
         note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),

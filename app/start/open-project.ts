@@ -53,13 +53,15 @@ export interface ProjectParts {
   readonly schema: SchemaWatch;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
 }
 
 /** The project without routes; they are added once its database was reached. */
 export function assembleProject(config: ProjectConfig, parts: ProjectParts): Project {
   const { db, database, cache, lockStore, outbound, background, jobs, digest, callers, schema } =
     parts;
-  const { observeCache: observe } = parts;
+  const { observeCache: observe, basePath } = parts;
   return {
     name: config.name,
     db,
@@ -69,6 +71,7 @@ export function assembleProject(config: ProjectConfig, parts: ProjectParts): Pro
     background,
     jobs,
     digest,
+    basePath,
     callers,
     schema,
     routes: null,
@@ -164,6 +167,8 @@ export interface AppParts {
   readonly jobsBoard: boolean;
   /** The page `/docs`. */
   readonly docs: Docs;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
   /** The page `/console`. */
   readonly console: Console;
   /** The state of the configuration; null where it cannot be loaded again. */
@@ -182,7 +187,8 @@ export interface AppParts {
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
-  const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, log } = parts;
+  const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, basePath, log } =
+    parts;
   const { console } = parts;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
@@ -195,6 +201,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   return createApp({
     extras: { version, docs: typeof docs === "function", console: console !== "off", jobsBoard },
     docs,
+    basePath,
     console,
     signInOrigins: configs.flatMap(({ auth }) => signInOriginsOf(auth)),
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),

@@ -196,6 +196,7 @@ export function remembering(catalog: Catalog): Catalog {
   };
   return {
     table: (name) => once(tables, name, () => catalog.table(name)),
+    referencesTo: (table) => catalog.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
     computes: (computation) => catalog.computes(computation),

@@ -7,6 +7,8 @@ import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
   readonly schemes: readonly string[];
+  /** The npm package that speaks to its databases. */
+  readonly driver: string;
   /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
   databaseOf(url: string): string;
   /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
@@ -53,6 +55,7 @@ export const schemeOf = (url: string): string | null =>
 
 interface Server {
   readonly schemes: readonly string[];
+  readonly driver: string;
   /** Where its server listens if the URL does not say. */
   readonly port: number;
   /** Why it cannot be used behind a pooler that gives each transaction another session; null = it can. */
@@ -85,11 +88,13 @@ export function unknownSettings({
 /** The address of a database on a server: `scheme://user:password@host:port/name?options`. */
 export const serverAddress = ({
   schemes,
+  driver,
   port,
   pooledFault,
   hasPolicies,
 }: Server): EngineAddress => ({
   schemes,
+  driver,
   faults(url, settings) {
     const sign = unencodedSign(url);
     const unencoded: SettingFault = {

@@ -77,6 +77,7 @@ function serve(installation: Installation, request: Request, consoleFiles: Conso
         ...parts,
         jobsBoard: false,
         docs,
+        basePath: "",
         console: settings.console ? consoleFiles : "off",
         digest,
         metricsText: null,

@@ -10,6 +10,7 @@ import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
+import { readReferencesTo } from "./incoming-keys.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
@@ -52,6 +53,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     // The pool lends what `connect` made.
     table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
     names: readNames,
+    referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,

@@ -4,6 +4,7 @@ import { type EngineAddress, unknownSettings } from "../database-address.ts";
 
 export const address: EngineAddress = {
   schemes: ["sqlite"],
+  driver: "better-sqlite3",
   databaseOf(url) {
     const path = pathOf(url);
     return `sqlite:${path === memory ? path : resolve(path)}`;
