@@ -1,5 +1,5 @@
 /** Records and documents in the console, over the demo on PostgreSQL. */
 import { openConsole } from "./console.ts";
-import { describeRecords } from "./console-records.ts";
+import { describeMainFlows } from "./console-records.ts";
 
-describeRecords(openConsole({ engine: "postgres" }));
+describeMainFlows(openConsole({ engine: "postgres" }));

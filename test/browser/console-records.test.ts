@@ -1,5 +1,7 @@
 /** Records and documents in the console, over the demo on SQLite. */
 import { openConsole } from "./console.ts";
-import { describeRecords } from "./console-records.ts";
+import { describeFurtherFlows, describeMainFlows } from "./console-records.ts";
 
-describeRecords(openConsole());
+const place = openConsole();
+describeMainFlows(place);
+describeFurtherFlows(place);

@@ -47,6 +47,7 @@ export const onRefused = (listener) => void (refused = listener);
  * @property {BodyInit} [body]
  * @property {AbortSignal} [signal]
  * @property {boolean} [quiet] a request that repeats itself is not shown
+ * @property {boolean} [isTrial] missing or wrong credentials are told to the caller alone
  */
 
 /**
@@ -100,7 +101,7 @@ export async function ask(path, options) {
     throw new ApiError(0, { message: "The service cannot be reached" });
   });
   const body = await response.json().catch(() => null);
-  if (response.status === 401) refused();
+  if (response.status === 401 && !options?.isTrial) refused();
   if (!response.ok) throw new ApiError(response.status, body);
   return { body, etag: response.headers.get("ETag") };
 }
