@@ -43,6 +43,20 @@ describe("the tarball", () => {
     ]);
   });
 
+  test("brings the console along, with its two libraries and their licences", () => {
+    const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
+    for (const name of ["datatables.net", "tom-select"])
+      expect(Object.keys(packed.dependencies)).not.toContain(name);
+    const client = join(modules, "rowgate/dist/app/console/client");
+    expect(readdirSync(client)).toEqual(expect.arrayContaining(["main.js", "style.css", "views"]));
+    expect(readdirSync(join(client, "vendor")).toSorted()).toEqual([
+      "datatables.js",
+      "datatables.js.LICENSE",
+      "tom-select.js",
+      "tom-select.js.LICENSE",
+    ]);
+  });
+
   test("has no dependency that only developers need, and leaves package.json as it was", () => {
     const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
     expect(Object.keys(packed)).not.toContain("optionalDependencies");

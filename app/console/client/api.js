@@ -47,6 +47,7 @@ export const onRefused = (listener) => void (refused = listener);
  * @property {BodyInit} [body]
  * @property {AbortSignal} [signal]
  * @property {boolean} [quiet] a request that repeats itself is not shown
+ * @property {boolean} [isTrial] missing or wrong credentials are told to the caller alone
  */
 
 /**
@@ -95,14 +96,19 @@ export async function send(path, { method, headers = {}, json, body, signal, qui
  * @returns {Promise<{ body: any, etag: string | null }>}
  */
 export async function ask(path, options) {
-  const response = await send(path, options).catch((error) => {
-    if (error.name === "AbortError") throw error;
-    throw new ApiError(0, { message: "The service cannot be reached" });
-  });
-  const body = await response.json().catch(() => null);
-  if (response.status === 401) refused();
+  const response = await send(path, options).catch(unreachable);
+  const body = await response.json().catch(unreachable);
+  if (response.status === 401 && !options?.isTrial) refused();
   if (!response.ok) throw new ApiError(response.status, body);
   return { body, etag: response.headers.get("ETag") };
+}
+
+/** @param {Error} error @returns {never} */
+function unreachable(error) {
+  if (error.name === "AbortError") throw error;
+  throw new ApiError(0, {
+    message: "The service cannot be reached, or did not answer as expected",
+  });
 }
 
 /** @param {string} path @param {any} json @param {Omit<Options, "json">} [options] */

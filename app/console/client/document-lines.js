@@ -78,11 +78,10 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   }
 
   /** What a query adds of another record names it, where the lookup does not. @param {Row} row */
-  const otherTexts = (row) =>
-    lines.shown
-      .filter((name) => !lines.fields.has(name) && typeof row[name] === "string")
-      .map((name) => row[name])
-      .join(" - ");
+  function otherTexts(row) {
+    const texts = lines.shown.filter((name) => !lines.fields.has(name)).map((name) => row[name]);
+    return texts.filter((text) => typeof text === "string").join(" - ");
+  }
 
   /** The next number, where lines are numbered. @param {string} name */
   function startOf(name) {
@@ -107,6 +106,11 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     const line = lineOf(null);
     all.push(line);
     onInput();
+    return line;
+  }
+
+  function addAndFocus() {
+    const line = add();
     const [, second] = line.inputs.values();
     setTimeout(() => (second ?? [...line.inputs.values()][0])?.focus());
   }
@@ -158,7 +162,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       canEdit &&
         h(
           "button.button",
-          { type: "button", onclick: add },
+          { type: "button", onclick: addAndFocus },
           icon("plus"),
           h("span", null, "Add a line"),
         ),
@@ -170,11 +174,6 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     element,
     add,
     isChanged: () => added().length + changed().length + removed().length > 0,
-    /** Drop-downs have their values now. */
-    settle: () =>
-      all.forEach(({ inputs, first }) =>
-        inputs.forEach((input, name) => first.set(name, input.text())),
-      ),
     /** Of a new document. */
     list: () => added().map(valuesOf),
     /** As update-composite takes them; only what there is. */
@@ -194,17 +193,24 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       };
     },
     /**
-     * Messages as `stock_receipt_lines[0].product_id` go beside their inputs. The number counts within what was added and within what
-     * was changed, so both may be meant.
-     * @param {[string, string[]][]} errors @returns {[string, string[]][]} the others
+     * Messages as `stock_receipt_lines[0].product_id` go beside their inputs. The number counts within what was added, or within what
+     * was changed; where a request has both, each message says which: `insert: is required`.
+     * @param {[string, string[]][]} errors @returns {[string, string[]][]} those without an input here
      */
     showFaults(errors) {
-      const lists = [added(), changed()];
-      return errors.filter(([path, messages]) => {
+      const lists = { insert: added(), update: changed() };
+      for (const { inputs } of all) for (const input of inputs.values()) input.showFaults([]);
+      return errors.flatMap(([path, messages]) => {
         const [, at = "", name = ""] = /\[(\d+)\]\.(\w+)$/.exec(path) ?? [];
-        const found = lists.flatMap((list) => list[Number(at)]?.inputs.get(name) ?? []);
-        for (const input of found) input.showFaults(messages);
-        return found.length === 0;
+        const rest = messages.filter((message) => {
+          const [, kind, text = message] = /^(insert|update|delete): (.*)$/s.exec(message) ?? [];
+          const usual = lists.insert.length > 0 ? "insert" : "update";
+          const list = lists[/** @type {"insert" | "update"} */ (kind ?? usual)] ?? [];
+          const input = list[Number(at)]?.inputs.get(name);
+          input?.showFaults([text]);
+          return input === undefined;
+        });
+        return rest.length > 0 ? [[path, rest]] : [];
       });
     },
   };

@@ -45,16 +45,20 @@ export function formField(field, options) {
   if (isNeeded) input.setAttribute("aria-required", "true");
   input.addEventListener("input", changed);
   input.addEventListener("change", changed);
+  // A drop-down over a lookup has its options later than its value.
+  let chosen = textFor(kind, value);
   if (kind === "reference" && field.references) {
     const { references: reference } = field;
-    const chosen = textFor(kind, value);
     setTimeout(() =>
       remoteChoice(input, {
         project: entity.project,
         reference,
         value: chosen,
         fallback: fallback ?? "",
-        onChange: changed,
+        onChange(id) {
+          chosen = id;
+          changed();
+        },
       }),
     );
   }
@@ -82,8 +86,10 @@ export function formField(field, options) {
     name: field.name,
     element: h(`div.field${isBroad ? ".broad" : ""}`, { "data-field": field.name }, label, control),
     control,
-    text: () => (kind === "flag" ? String(input.checked) : input.value),
-    value: () => valueOf(kind, input, { field, schema }),
+    text: () =>
+      kind === "reference" ? chosen : kind === "flag" ? String(input.checked) : input.value,
+    value: () =>
+      kind === "reference" ? chosen || undefined : valueOf(kind, input, { field, schema }),
     showFaults,
     focus: () => (input.tomselect ?? input).focus(),
   };

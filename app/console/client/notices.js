@@ -41,7 +41,7 @@ export function openDialog(title, content) {
       h(
         "header",
         null,
-        h("h2#dialog-title", { id: "dialog-title" }, title),
+        h("h2", { id: "dialog-title" }, title),
         iconButton("close", "Close", { compact: true, onclick: () => close(null) }),
       ),
       h("div.dialog-body", null, content(close)),

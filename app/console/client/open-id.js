@@ -28,7 +28,8 @@ export async function startSignIn(issuer) {
   const { authorization_endpoint: start, token_endpoint: tokens } = await load(openIdConnectUrl);
   const [verifier, state] = [random(), random()];
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  sessionStorage.setItem(place, JSON.stringify({ verifier, state, tokens, clientId }));
+  const hash = location.hash.startsWith("#/sign-in") ? "#/" : location.hash;
+  sessionStorage.setItem(place, JSON.stringify({ verifier, state, tokens, clientId, hash }));
   const url = new URL(start);
   const query = {
     response_type: "code",
@@ -49,7 +50,7 @@ export async function finishSignIn() {
   const started = JSON.parse(sessionStorage.getItem(place) ?? "null");
   if (!query.has("state") || !started) return;
   sessionStorage.removeItem(place);
-  history.replaceState(null, "", `${location.pathname}#/`);
+  history.replaceState(null, "", `${location.pathname}${started.hash || "#/"}`);
   const code = query.get("code");
   try {
     if (query.get("state") !== started.state || code === null)

@@ -203,10 +203,10 @@ function offerRestore(entity, row) {
 
 /**
  * Somebody else changed the record meanwhile: what shall hold?
- * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row | null }} versions
+ * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row | null, names: readonly string[] }} versions `names`: fields that are edited
  * @returns {Promise<"mine" | "stored" | null>} null: go on editing
  */
-export function conflictChoice(entity, { mine, before, stored }) {
+export function conflictChoice(entity, { mine, before, stored, names: edited }) {
   const fieldNamed = (/** @type {string} */ name) =>
     entity.fields.get(name) ?? fieldOf(name, { type: "text" });
   if (stored === null)
@@ -218,10 +218,8 @@ export function conflictChoice(entity, { mine, before, stored }) {
         h("button.button", { type: "button", onclick: () => close("stored") }, "Back to the list"),
       ),
     ]);
-  const theirs = entity.shown.filter(
-    (name) =>
-      !/^updated_(at|by)$/.test(name) &&
-      JSON.stringify(stored[name]) !== JSON.stringify(before[name]),
+  const theirs = edited.filter(
+    (name) => JSON.stringify(stored[name]) !== JSON.stringify(before[name]),
   );
   const names = [...new Set([...Object.keys(mine), ...theirs])];
   return openDialog("Somebody else changed this record", (close) => [

@@ -46,8 +46,6 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
       null,
       inputs.map(({ element }) => element),
     ),
-    /** Drop-downs over lookups get their value later; what they then have is not a change. */
-    settle: () => inputs.forEach((input) => first.set(input.name, input.text())),
     isChanged: () => inputs.some(isChanged),
     /** What a new record has; empty fields are left out. */
     all: () =>

@@ -46,5 +46,7 @@ export async function remoteChoice(select, { project, reference, value, fallback
     },
     onChange,
   });
+  // Its place is taken by the input that the library made, which has its label.
+  select.setAttribute("aria-hidden", "true");
   return made;
 }

@@ -123,16 +123,17 @@ function sideOf({ projects, links, version }, { parts }) {
     h(
       "ul.side-more",
       null,
-      h(
-        "li",
-        null,
+      projects.length > 0 &&
         h(
-          "a",
-          { href: "#/jobs", "aria-current": project === "jobs" ? "page" : null },
-          icon("jobs"),
-          "Jobs",
+          "li",
+          null,
+          h(
+            "a",
+            { href: "#/jobs", "aria-current": project === "jobs" ? "page" : null },
+            icon("jobs"),
+            "Jobs",
+          ),
         ),
-      ),
       links["docs"] &&
         h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), "API documentation")),
       h("li", null, h("a", { href: "./" }, icon("out"), "What runs here")),

@@ -206,6 +206,7 @@ async function showRecord(place, entity, shown) {
       without: [...lineNames, ...entity.key, ...(statusField ? [statusField] : [])],
       onInput: changed,
     });
+  const inForm = new Set(form?.inputs.map(({ name }) => name));
   const lines = entity.lines.flatMap((one) => {
     const rows = row[one.name];
     if (!Array.isArray(rows)) return [];
@@ -240,6 +241,7 @@ async function showRecord(place, entity, shown) {
 
   /** Shows the record as it is now. */
   async function again() {
+    isDone = true;
     await lock.release();
     const fresh = await loadRecord(
       entity,
@@ -285,7 +287,12 @@ async function showRecord(place, entity, shown) {
       entity,
       entity.key.map((name) => String(row[name])),
     );
-    const choice = await conflictChoice(entity, { mine, before: row, stored: fresh?.row ?? null });
+    const choice = await conflictChoice(entity, {
+      mine,
+      before: row,
+      stored: fresh?.row ?? null,
+      names: [...inForm],
+    });
     if (choice === "stored") await again();
     if (choice === "mine" && fresh) {
       ({ etag } = fresh);
@@ -295,7 +302,6 @@ async function showRecord(place, entity, shown) {
 
   const title = titleOf(entity, row);
   document.title = `${title} – ${entity.title} – Rowgate`;
-  const inForm = new Set(form?.inputs.map(({ name }) => name));
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down shows the name of the other record already.
   const chosen = form?.inputs
@@ -338,13 +344,9 @@ async function showRecord(place, entity, shown) {
     ),
     await relatedLinks(entity, row),
   );
-  setTimeout(() => void settle(), 400);
-  // Drop-downs over lookups have their values a moment later; these are no changes.
-  function settle() {
-    if (!isTouched()) lines.forEach((one) => one.settle());
-  }
   void lockHolder(entity, row).then((holder) => holder && showHolder(holder), tellFault);
-  const leave = guard(isTouched);
+  let isDone = false;
+  const leave = guard(() => !isDone && isTouched());
   let stop = () => {
     void lock.release();
     return leave();

@@ -38,8 +38,10 @@ export async function show(place) {
     forget();
     forgetLabels();
     try {
-      await ask("./", { quiet: true });
-      location.hash = "#/";
+      await ask("./", { quiet: true, isTrial: true });
+      // Whoever followed a link gets there.
+      if (location.hash.startsWith("#/sign-in")) location.hash = "#/";
+      else dispatchEvent(new HashChangeEvent("hashchange"));
     } catch {
       signOut();
       fill(fault, kind.value === "key" ? "This key is not valid." : "This token is not valid.");
