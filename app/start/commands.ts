@@ -17,6 +17,7 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
+           without arguments on a terminal, it asks for everything
   openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
            [--format postman] makes a collection of requests of it, for Postman and Bruno
   client   write a typed client for one project: --out shop-client.ts [--project shop]
@@ -142,18 +143,28 @@ async function sync({ flags }: Given): Promise<void> {
 }
 
 async function init(args: readonly string[]): Promise<void> {
+  const { stdin, stdout, env } = process;
+  const run = { env, out: (text: string) => void stdout.write(text), progress: readingProgress() };
+  if (args.length === 0 && stdin.isTTY && stdout.isTTY) {
+    const { runInitDialog } = await import("./init-dialog.ts");
+    // The exit code of a program that Ctrl+C has ended.
+    if (!(await runInitDialog(run))) process.exitCode = 130;
+    return;
+  }
   const { runInit } = await import("./init.ts");
-  const { stderr, stdout, env } = process;
-  const progress = (done: number, all: number) =>
-    void stderr.write(
-      done === all ? `\r${" ".repeat(40)}\r` : `\rReading tables: ${done} of ${all}`,
-    );
-  await runInit({
-    args,
-    env,
-    out: (text) => void stdout.write(text),
-    ...(stderr.isTTY && { progress }),
-  });
+  await runInit({ args, ...run });
+}
+
+/** On a terminal one line that counts; elsewhere a line for each hundred tables. */
+function readingProgress(): (done: number, all: number) => void {
+  const { stderr } = process;
+  const text = (done: number, all: number) => `Reading tables: ${done} of ${all}`;
+  if (stderr.isTTY)
+    return (done, all) =>
+      void stderr.write(done === all ? `\r${" ".repeat(40)}\r` : `\r${text(done, all)}`);
+  return (done, all) => {
+    if (done % 100 === 0) stderr.write(`${text(done, all)}\n`);
+  };
 }
 
 async function showDocument(args: readonly string[]): Promise<void> {

@@ -7,6 +7,10 @@ import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
   readonly schemes: readonly string[];
+  /** The name that people know. */
+  readonly title: string;
+  /** Where its server listens if the URL does not say; null = its databases are files. */
+  readonly port: number | null;
   /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
   databaseOf(url: string): string;
   /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
@@ -53,6 +57,7 @@ export const schemeOf = (url: string): string | null =>
 
 interface Server {
   readonly schemes: readonly string[];
+  readonly title: string;
   /** Where its server listens if the URL does not say. */
   readonly port: number;
   /** Why it cannot be used behind a pooler that gives each transaction another session; null = it can. */
@@ -85,11 +90,14 @@ export function unknownSettings({
 /** The address of a database on a server: `scheme://user:password@host:port/name?options`. */
 export const serverAddress = ({
   schemes,
+  title,
   port,
   pooledFault,
   hasPolicies,
 }: Server): EngineAddress => ({
   schemes,
+  title,
+  port,
   faults(url, settings) {
     const sign = unencodedSign(url);
     const unencoded: SettingFault = {

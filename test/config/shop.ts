@@ -111,6 +111,8 @@ export const catalog: Catalog = {
   table: async (name) =>
     tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,
   names: async () => tables.map(({ name }) => name),
+  together: () => catalog,
+  schemas: async () => [],
   outline: async () => [],
   // A formula that names `largest` is too long for this database.
   computes: ({ formula }) => !formula.names.includes("largest"),

@@ -194,6 +194,12 @@ describe("the summary", () => {
   });
 });
 
+test.runIf(engine !== "postgres")("a view that the database cannot read is left out", () => {
+  const unknown = "the database cannot read it (no such function: group_names)";
+  const reason = engine === "sqlite" ? unknown : "it has no columns that the database can read";
+  expect(summary).toContain(`\n  broken: ${reason}`);
+});
+
 describe("the service", () => {
   test.for(expected)("answers for %s", async (name) => {
     const { action } = await endpointOf(name);

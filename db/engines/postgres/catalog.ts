@@ -12,7 +12,7 @@ import {
   type WriteKind,
 } from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
-import type { Connection } from "../engine.ts";
+import type { Connection, TableReading } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import {
   affectedQuery,
@@ -31,7 +31,7 @@ import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
 export async function readTable(
-  connection: Connection,
+  { connection }: TableReading,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {

@@ -4,6 +4,8 @@ import { type EngineAddress, unknownSettings } from "../database-address.ts";
 
 export const address: EngineAddress = {
   schemes: ["sqlite"],
+  title: "SQLite file",
+  port: null,
   databaseOf(url) {
     const path = pathOf(url);
     return `sqlite:${path === memory ? path : resolve(path)}`;

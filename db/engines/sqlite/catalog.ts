@@ -12,7 +12,7 @@ import {
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
-import type { Connection } from "../engine.ts";
+import { type Connection, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { formTypeOf, type StoredForms } from "./stored-forms.ts";
 import { notationOf, typeFacts } from "./types.ts";
@@ -28,14 +28,13 @@ interface ColumnRow {
 }
 
 /** Where tables are read, and what is learned of the forms of their values. */
-export interface Reading {
-  readonly connection: Connection;
+export interface Reading extends TableReading {
   readonly database: Database;
   readonly forms: StoredForms;
 }
 
 export async function readTable(
-  { connection, database, forms }: Reading,
+  { connection, shared, database, forms }: Reading,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -88,7 +87,10 @@ export async function readTable(
     passesOver: await passedOver(rows, found.name, schema),
     transactional: true,
     identity: self,
-    changesWith: changesWith(self, await linksOf(rows, schema)),
+    changesWith: changesWith(
+      self,
+      await sharedFact(shared, `links ${schema}`, () => linksOf(rows, schema)),
+    ),
   };
 }
 

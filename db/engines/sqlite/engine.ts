@@ -76,9 +76,10 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, path),
-    table: (connection, schema, name) =>
-      readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
+    table: ({ connection, shared }, schema, name) =>
+      readTable({ connection, shared, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
+    schemas: async () => [],
     outlines: readOutlines,
     async query(connection, text) {
       const database = databases.get(connection)!;
