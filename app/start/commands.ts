@@ -15,6 +15,7 @@ const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
+           [--advise] names indexes that are missing
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
            without arguments on a terminal, it asks for everything
@@ -31,7 +32,7 @@ serve and worker load the configuration again on SIGHUP; with --watch also whene
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   serve: withConfig(serveProjects, ["watch"]),
   worker: withConfig(runJobs, ["watch"]),
-  check: withConfig(check, ["json"]),
+  check: withConfig(check, ["json", "advise"]),
   sync: withConfig(sync, ["dry-run"]),
   init,
   openapi: showDocument,
@@ -129,7 +130,7 @@ async function check({ folder, flags }: Given): Promise<void> {
     import("./check-config.ts"),
     import("./check-report.ts"),
   ]);
-  const checked = await checkConfig(await folder.read());
+  const checked = await checkConfig({ ...(await folder.read()), advises: flags.has("advise") });
   const { isOk, out, errors } = checkReport(checked, folder.path, flags.has("json"));
   process.stderr.write(errors);
   process.stdout.write(out);

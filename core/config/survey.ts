@@ -62,7 +62,7 @@ export interface Survey {
 }
 
 /** A view that the database cannot read is as good as none; a database that does not answer is another matter. */
-const nullUnlessAway = (error: unknown): null => {
+export const nullUnlessAway = (error: unknown): null => {
   if (error instanceof AppError) throw error;
   return null;
 };

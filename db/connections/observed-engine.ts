@@ -18,6 +18,7 @@ export function observedEngine(engine: Engine, observer: DbObserver): Engine {
     names: (connection) => engine.names(innerOf(connection)),
     schemas: (connection) => engine.schemas(innerOf(connection)),
     outlines: (connection, schemas) => engine.outlines(innerOf(connection), schemas),
+    plan: (connection, text, params) => engine.plan(innerOf(connection), text, params),
     query: (connection, text) => engine.query(innerOf(connection), text),
   };
 }

@@ -5,7 +5,14 @@
  */
 import type { Column, Table } from "../../core/values/column.ts";
 import type { Outline } from "../../core/plans/database-catalog.ts";
-import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
+import type {
+  IndexStatements,
+  IndexWish,
+  QueryPlan,
+  DatabaseFault,
+  LedgerName,
+  Log,
+} from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
@@ -181,6 +188,10 @@ export interface Engine {
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
   computes?(computation: Computation): boolean;
   names(connection: Connection): Promise<readonly string[]>;
+  /** See `Db.plan`; the text is one of our own, of a SELECT. */
+  plan(connection: Connection, text: string, params: readonly unknown[]): Promise<QueryPlan>;
+  /** See `Db.indexFor`. */
+  indexFor(wish: IndexWish): IndexStatements | null;
   /** See `Catalog.schemas`. */
   schemas(connection: Connection): Promise<readonly string[]>;
   /** See `Catalog.outline`. */

@@ -2,6 +2,7 @@
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
+import { indexFor, readPlan } from "./advice.ts";
 import { readOutlines, readSchemas } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { isIP } from "node:net";
@@ -53,6 +54,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     table: ({ connection, shared }, schema, name) =>
       readTable({ connection: connection as MysqlConnection, shared }, schema, name),
     names: readNames,
+    plan: readPlan,
+    indexFor,
     schemas: readSchemas,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),

@@ -2,6 +2,7 @@
  * PostgreSQL as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
+import { indexFor, readPlan } from "./advice.ts";
 import { readOutlines, readSchemas } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
@@ -65,6 +66,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     connectFault: (error) => connectFault(error, connector.place),
     table: readTable,
     names: readNames,
+    plan: readPlan,
+    indexFor,
     schemas: readSchemas,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),
