@@ -68,7 +68,9 @@ async function unknownTables(
       const name = tableNameOf(outline);
       if (ownTables.has(name) || texts.some((text) => mentions(text, name))) return [];
       const table = await catalog.table(name).catch(nullUnlessAway);
-      return table && !served.has(table.identity) ? [outline] : [];
+      // A view without columns is one that the database cannot read.
+      const isReadable = table !== null && table.columns.size > 0;
+      return isReadable && !served.has(table.identity) ? [outline] : [];
     }),
   );
   return unknown.flat().map((outline): Drift => ({
