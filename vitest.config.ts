@@ -161,7 +161,15 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
-      { extends: true, test: { name: "package", include: ["test/package/*.test.ts"], ...timed } },
+      {
+        extends: true,
+        test: {
+          name: "package",
+          include: ["test/package/*.test.ts"],
+          globalSetup: ["test/runtime/install.ts", "test/package/unpack.ts"],
+          ...timed,
+        },
+      },
       {
         extends: true,
         test: { name: "processes", include: ["test/processes/*.test.ts"], ...timed },

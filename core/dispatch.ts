@@ -53,6 +53,8 @@ export interface Project {
   readonly schema: SchemaWatch;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
   routes: Routes | null;
 }
 
@@ -247,6 +249,7 @@ type Provided = Pick<
   | "jobs"
   | "db"
   | "digest"
+  | "basePath"
   | "now"
   | "newId"
 >;
@@ -264,9 +267,9 @@ export async function perform(
   const session = project.db.session(deadlineAtMs, request.caller);
   const { lockToken: token, share, log } = request;
   const locks = project.locks({ token, share, deadlineAtMs, log });
-  const { cache, outbound, background, jobs, db, digest } = project;
+  const { cache, outbound, background, jobs, db, digest, basePath } = project;
   const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
-  const provided: Provided = { ...parts, db, digest, now, newId };
+  const provided: Provided = { ...parts, db, digest, basePath, now, newId };
   try {
     const answer = await handler.run({ ...request, ...provided }, null);
     if (session.written.size > 0) await cache.wrote(session.written);

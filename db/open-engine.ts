@@ -44,9 +44,11 @@ export async function openEngine(
     );
   }
   const { open } = await registration.load().catch((error: unknown) => {
-    throw new Error(`The driver for ${scheme}: databases cannot be loaded; is it installed?`, {
-      cause: error,
-    });
+    const { driver } = registration.address;
+    throw new Error(
+      `The package ${driver}, the driver for ${scheme}: databases, cannot be loaded; run npm install ${driver}`,
+      { cause: error },
+    );
   });
   return open(url, options);
 }

@@ -137,8 +137,8 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 
 function textOf(schema: JsonSchema): fc.Arbitrary<string> {
-  const { type, format, pattern, examples, contentEncoding, minLength = 0, maxLength } = schema;
-  const isNumber = [type].flat().some((name) => name === "integer" || name === "number");
+  const { format, pattern, examples, contentEncoding, minLength = 0, maxLength } = schema;
+  const isNumber = typesOf(schema).some((name) => name === "integer" || name === "number");
   const length = { minLength, maxLength: Math.max(minLength, Math.min(maxLength ?? 12, 12)) };
   // A pattern alone has more texts than there are numbers, or times, of that form.
   if (pattern !== undefined && isNumber) return numberOf(schema, true).map(String);

@@ -67,6 +67,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     cache: { within: () => ({}) as ProjectCache } as unknown as ProjectCache,
     db: {} as Db,
     digest: (text) => text,
+    basePath: "",
     outbound: {
       async send(request) {
         sent.push(request);

@@ -5,21 +5,24 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
-import { inExchange, type ExchangeDeps } from "./exchange.ts";
+import { inExchange } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
+import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps, MetricsDeps {
+export interface Deps extends DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDeps, MetricsDeps {
   readonly docs: Docs;
+  readonly console: Console;
 }
 
 export function createApp(deps: Deps): Hono {
-  const app = new Hono({ getPath });
+  const app = new Hono({ getPath: pathBelow(deps.basePath) });
   if (deps.corsOrigins.size > 0) {
     app.use(
       "/api/:project/*",
@@ -40,8 +43,23 @@ export function createApp(deps: Deps): Hono {
   app.get("/", inExchange(deps, showFrontPage(deps)));
   app.get("/assets/:file", inExchange(deps, showPageFile()));
   mountDocs(app, deps.docs, deps);
+  mountConsole(app, deps.console, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
+}
+
+/**
+ * The path without the one below which the service is mounted. What is elsewhere gets a doubled slash, which no route has. The
+ * service's own calls are always from the root.
+ */
+function pathBelow(basePath: string) {
+  if (basePath === "") return getPath;
+  return (request: Request, options?: { readonly env?: unknown }): string => {
+    const path = getPath(request);
+    if ((options?.env as ClientEnv | undefined)?.isOwn) return path;
+    if (path === basePath) return "/";
+    return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : `/${path}`;
+  };
 }
 
 /** The path as it was sent. Hono would decode percent signs first, so that one resource would have many addresses. */

@@ -20,11 +20,11 @@ export type ShowBoard = (request: Request) => Promise<Response>;
 
 export interface JobsBoard {
   readonly token: string;
-  /** Resolves even if the server is unreachable. `basePath`: where the board is mounted. */
+  /** Resolves even if the server is unreachable. `basePath`: where browsers find the board. */
   open(basePath: string): Promise<ShowBoard>;
 }
 
-const basePath = "/jobs-board";
+const boardPath = "/jobs-board";
 const user = "operator";
 
 /** The page is the library's own, and loads its parts from here; what it would load from elsewhere, such as fonts, it does without. */
@@ -34,18 +34,20 @@ const pageHeaders: Readonly<Record<string, string>> = {
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'self'; frame-ancestors 'none'",
 };
 
-export function mountJobsBoard(app: Hono, { board, ...deps }: MountOptions): void {
+export function mountJobsBoard(app: Hono, { board, basePath, ...deps }: MountOptions): void {
   const refuse = inExchange(deps, unauthorized(deps.now));
   const enter = zValidator("header", operatorHeaders(board.token), ({ success }, c) =>
     success ? undefined : refuse(c),
   );
-  const show = inExchange(deps, showBoard(board));
-  app.all(basePath, enter, show);
-  app.all(`${basePath}/*`, enter, show);
+  const show = inExchange(deps, showBoard(board, basePath));
+  app.all(boardPath, enter, show);
+  app.all(`${boardPath}/*`, enter, show);
 }
 
 interface MountOptions extends ExchangeDeps {
   readonly board: JobsBoard;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
 }
 
 /**
@@ -66,11 +68,11 @@ function unauthorized(now: Clock): Handle {
     );
 }
 
-function showBoard({ open }: JobsBoard): Handle {
+function showBoard({ open }: JobsBoard, basePath: string): Handle {
   let opening: Promise<ShowBoard> | null = null;
   return async (c, exchange) => {
-    checkMethod(c.req.raw);
-    const show = await (opening ??= open(basePath));
+    checkMethod(c.req.raw, c.req.path);
+    const show = await (opening ??= open(`${basePath}${boardPath}`));
     const response = await inTime(show(c.req.raw));
     const headers = new Headers(response.headers);
     for (const [name, value] of Object.entries(pageHeaders)) headers.set(name, value);
@@ -83,10 +85,10 @@ function showBoard({ open }: JobsBoard): Handle {
 const retryPath = /^\/jobs-board\/api\/queues\/[^/]+\/(?:retry\/failed|[^/]+\/retry)$/;
 
 /** Throws for everything but looking, and sending hook calls again; that also for pages of other origins. */
-function checkMethod(request: Request): void {
-  const { method, url } = request;
+function checkMethod(request: Request, path: string): void {
+  const { method } = request;
   if (method === "GET" || method === "HEAD") return;
-  const isRetry = retryPath.test(new URL(url).pathname);
+  const isRetry = retryPath.test(path);
   if (method === "PUT" && isRetry) return checkOrigin(request, []);
   throw new AppError(
     "methodNotAllowed",

@@ -43,7 +43,7 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
       find,
       build: async () => {
         const { describeProject } = await import("../../core/openapi/describe.ts");
-        return describeProject(describedOf(visited, deps));
+        return describeProject(describedOf(visited, deps), { serverUrl: deps.basePath || "/" });
       },
     });
   };
@@ -64,7 +64,8 @@ export function showWholeDocument(deps: DocumentDeps): Handle {
       find,
       build: async () => {
         const { describeProjects } = await import("../../core/openapi/describe.ts");
-        return describeProjects(visits.map((one) => describedOf(one, deps)));
+        const described = visits.map((one) => describedOf(one, deps));
+        return describeProjects(described, { serverUrl: deps.basePath || "/" });
       },
     });
   };

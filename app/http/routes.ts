@@ -26,6 +26,8 @@ export interface RouteDeps extends AdmissionDeps {
   readonly bodyTimeoutMs: number;
   /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
 }
 
 /**
@@ -44,7 +46,7 @@ export function callAction(deps: RouteDeps): Handle {
     exchange.place = placeIn(found, { endpoint, action });
     const caller = await admit({ c, exchange, project: found, endpoint, action });
     // No name that a path holds needs one, and the parameters above have lost it.
-    if (c.req.path.includes("%")) throw nothingHere();
+    if (c.req.path.includes("%")) throw nothingHere(deps.basePath);
     const route = findRoute(found, { endpoint, action, method: c.req.method, caller });
     // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
@@ -92,13 +94,13 @@ export function callNothing(deps: RouteDeps): Handle {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
       });
     }
-    throw nothingHere();
+    throw nothingHere(deps.basePath);
   };
 }
 
-const nothingHere = (): AppError =>
+const nothingHere = (basePath: string): AppError =>
   notFound(
-    "No resource exists at this path; the actions are at /api/{project}/{endpoint}/{action}, and GET / lists them",
+    `No resource exists at this path; the actions are at ${basePath}/api/{project}/{endpoint}/{action}, and GET ${basePath || "/"} lists them`,
   );
 
 /**

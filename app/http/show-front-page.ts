@@ -20,6 +20,7 @@ import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 export interface Extras {
   readonly version: string;
   readonly docs: boolean;
+  readonly console: boolean;
   readonly jobsBoard: boolean;
 }
 
@@ -27,6 +28,8 @@ export interface FrontPageDeps extends AdmissionDeps {
   readonly projects: Projects;
   readonly now: Clock;
   readonly extras: Extras;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
 }
 
 interface Page extends PageLink {
@@ -36,7 +39,14 @@ interface Page extends PageLink {
 }
 
 /** What can be visited beside the API. The one place that says which of these exist. */
-const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
+const pagesOf = ({ docs, console, jobsBoard }: Extras): readonly Page[] => [
+  {
+    name: "console",
+    title: "Console",
+    text: "see and edit records",
+    path: "/console",
+    isThere: console,
+  },
   {
     name: "docs",
     title: "Documentation",
@@ -50,13 +60,6 @@ const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
     text: "the same for programs",
     path: "/openapi.json",
     isThere: true,
-  },
-  {
-    name: "console",
-    title: "Console",
-    text: "see and edit records",
-    path: "/console",
-    isThere: false,
   },
   {
     name: "jobs_board",
@@ -78,7 +81,7 @@ const signIn =
   "Send an API key in the header X-Api-Key, or a token in the header Authorization: Bearer";
 
 export function showFrontPage(deps: FrontPageDeps): Handle {
-  const { now, extras } = deps;
+  const { now, extras, basePath } = deps;
   const pages = pagesOf(extras).filter(({ isThere }) => isThere);
   return async (c, exchange) => {
     const { projects, isPartial } = await seenBy(deps, c, exchange);
@@ -93,13 +96,14 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
         ...(version !== null && { version }),
         projects,
         ...(isPartial && { sign_in: signIn }),
-        links: Object.fromEntries(links.map(({ name, path }) => [name, path])),
+        links: Object.fromEntries(links.map(({ name, path }) => [name, `${basePath}${path}`])),
         timestamp: now(),
       };
       return json(exchange, 200, body, headers);
     }
     const text = await frontPage({
       version,
+      basePath,
       projects,
       signIn: isPartial ? signIn : null,
       links,
@@ -135,7 +139,7 @@ async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Prom
     try {
       const caller = await admit({ c, exchange, project, endpoint: "", action: "" });
       kinds.add(caller.kind);
-      projects.push(...shownTo(caller, project));
+      projects.push(...shownTo(caller, project, deps.basePath));
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== "unauthorized") throw error;
       refusal = error;
@@ -150,12 +154,16 @@ async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Prom
 }
 
 /** Nothing, or the project: it may also be one whose database was not reached yet, if everybody may use it. */
-function shownTo(caller: Caller, { name, routes }: Project): readonly ShownProject[] {
+function shownTo(
+  caller: Caller,
+  { name, routes }: Project,
+  basePath: string,
+): readonly ShownProject[] {
   if (routes === null)
     return caller.kind === "nobody" ? [{ name, status: "unavailable", endpoints: [] }] : [];
   const endpoints = usableEndpoints(routes.endpoints, { caller }).map((endpoint) => ({
     name: endpoint,
-    path: `/api/${name}/${endpoint}`,
+    path: `${basePath}/api/${name}/${endpoint}`,
     actions: usableActions(routes.endpoints.get(endpoint)!, caller),
   }));
   const isShown = endpoints.length > 0 || caller.kind === "nobody";

@@ -1,11 +1,11 @@
-/** The page at `/`: what runs here, for people. Links are relative, so that the page works behind a proxy with a prefix. */
+/** The page at `/`: what runs here, for people. At the root, links are relative, so that the page works behind a proxy with a prefix. */
 import { html } from "hono/html";
 import { iconPath, stylePath } from "./page-files.ts";
 
 /** An endpoint with the actions that the caller may use. */
 export interface ShownEndpoint {
   readonly name: string;
-  /** From the root, as `/api/shop/products`. */
+  /** As clients find it, `/api/shop/products`. */
   readonly path: string;
   readonly actions: readonly string[];
 }
@@ -20,6 +20,8 @@ export interface ShownProject {
 export interface FrontPage {
   /** Null: the caller may not know it. */
   readonly version: string | null;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
   readonly projects: readonly ShownProject[];
   /** How to see more; null: there is nothing more to see. */
   readonly signIn: string | null;
@@ -42,6 +44,8 @@ type Html = ReturnType<typeof html>;
 export async function frontPage(page: FrontPage): Promise<string> {
   const { version, projects, signIn, links, example } = page;
   const hasDocs = links.some(({ path }) => path === "/docs");
+  // A page at `/rows` and one at `/rows/` would have different relative links.
+  const root = page.basePath === "" ? "" : `${page.basePath}/`;
   return String(
     await html`<!doctype html>
       <html lang="en">
@@ -49,23 +53,24 @@ export async function frontPage(page: FrontPage): Promise<string> {
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <title>Rowgate</title>
-          <link rel="icon" href="${iconPath}" />
-          <link rel="stylesheet" href="${stylePath}" />
+          <link rel="icon" href="${root}${iconPath}" />
+          <link rel="stylesheet" href="${root}${stylePath}" />
         </head>
         <body>
           <header>
             <h1>
-              <img src="${iconPath}" alt="" />Rowgate ${version && html`<small>${version}</small>`}
+              <img src="${root}${iconPath}" alt="" />Rowgate
+              ${version && html`<small>${version}</small>`}
             </h1>
             <p class="lead">This service turns databases into HTTP APIs. It is running.</p>
             <nav aria-label="Pages">
               <ul class="links">
-                ${links.map(linkItem)}
+                ${links.map((link) => linkItem(link, root))}
               </ul>
             </nav>
           </header>
           <main>
-            ${projects.map((one) => projectSection(one, hasDocs))}
+            ${projects.map((one) => projectSection(one, hasDocs ? root : null))}
             ${signIn && signInNote(signIn, projects)}
             ${!signIn && projects.length === 0 && nothingNote()}
             ${
@@ -83,18 +88,19 @@ export async function frontPage(page: FrontPage): Promise<string> {
   );
 }
 
-const linkItem = ({ title, text, path }: PageLink): Html =>
+const linkItem = ({ title, text, path }: PageLink, root: string): Html =>
   html`<li>
-    <a href="${path.slice(1)}">${title}<span>${text}</span></a>
+    <a href="${root}${path.slice(1)}">${title}<span>${text}</span></a>
   </li>`;
 
-const projectSection = ({ name, status, endpoints }: ShownProject, hasDocs: boolean): Html =>
+/** `root`: stands before the address of the documentation; null: there is none. */
+const projectSection = ({ name, status, endpoints }: ShownProject, root: string | null): Html =>
   html`<section aria-labelledby="project-${name}">
     <h2 id="project-${name}">${name}</h2>
     ${
       status === "ready"
         ? html`<ul class="endpoints">
-            ${endpoints.map((one) => endpointItem(one, hasDocs ? docsOf(name, one) : null))}
+            ${endpoints.map((one) => endpointItem(one, root === null ? null : root + docsOf(name, one)))}
           </ul>`
         : html`<p class="note">
             The database of this project is not reachable yet. The service keeps trying.

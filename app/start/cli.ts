@@ -4,7 +4,10 @@ import { keepCompiled } from "./compile-cache.ts";
 
 const [major = 0] = process.versions.node.split(".").map(Number);
 if (major < 24) {
-  process.stderr.write(`Rowgate needs Node.js 24 or newer; this is ${process.versions.node}\n`);
+  process.stderr.write(
+    `Rowgate needs Node.js 24 or newer; this is ${process.versions.node}. ` +
+      "Install it from https://nodejs.org, or use Bun: bunx --bun rowgate\n",
+  );
   process.exit(1);
 }
 keepCompiled();

@@ -14,6 +14,7 @@ import type { Service } from "./wire.ts";
 const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
+           [--init] first writes a configuration for DATABASE_URL if there is none, as containers do
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
            [--advise] names indexes that are missing
@@ -31,7 +32,7 @@ serve and worker load the configuration again on SIGHUP; with --watch also whene
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: withConfig(serveProjects, ["watch"]),
+  serve: withConfig(serveProjects, ["watch", "init"]),
   worker: withConfig(runJobs, ["watch"]),
   check: withConfig(check, ["json", "advise"]),
   sync: withConfig(sync, ["dry-run"]),
@@ -91,6 +92,10 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
     import("./wire.ts"),
     "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
   ]);
+  if (flags.has("init")) {
+    const { initAtFirstStart } = await import("./first-start.ts");
+    await initAtFirstStart({ env: process.env, out: (text) => void process.stdout.write(text) });
+  }
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);

@@ -1,7 +1,9 @@
 /** The npm package: a service to mount in somebody's own server, and the types of handlers. */
-import { importFrom } from "./component-modules.ts";
+import { clientAt } from "../http/client-address.ts";
+import { createComponents } from "./component-modules.ts";
 import { readConfigFiles } from "./config-files.ts";
 import type { Logger } from "./log.ts";
+import type { ConfigSource } from "./reloads.ts";
 import { openService } from "./wire.ts";
 
 /** What a handler of `components` gets. */
@@ -10,15 +12,28 @@ export type { HookContext } from "../../core/plans/hook.ts";
 export interface RowgateOptions {
   /** The folder with a folder for each project. */
   readonly configDir: string;
+  /**
+   * The path below which the service is mounted, such as `/rows`. Requests must have it before their paths, and addresses in responses
+   * begin with it. Absent: requests begin with `/api`.
+   */
+  readonly basePath?: string;
   /** Variables of the configuration and the service; absent: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A logger of pino; absent: JSON lines on standard output. */
   readonly log?: Logger;
 }
 
+/** What a request does not say itself. */
+export interface Client {
+  /** The IP address of the other end of the connection. Absent: unknown, and all such clients share one rate limit. */
+  readonly address?: string | null | undefined;
+}
+
 export interface Rowgate {
   /** Answers a request: `/api/{project}/{endpoint}/{action}`, `/health/live` and the others. Never rejects. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, client?: Client): Promise<Response>;
+  /** Reads the files again and serves them, or rejects and goes on with the old ones. `env` stays as it was. */
+  reload(): Promise<void>;
   /** Lets jobs stop at a safe point and closes all connections. To be called when no request runs any more. */
   close(): Promise<void>;
 }
@@ -29,20 +44,30 @@ export interface Rowgate {
  */
 export async function createRowgate({
   configDir,
+  basePath = "",
   env = process.env,
   log,
 }: RowgateOptions): Promise<Rowgate> {
-  const service = await openService({
-    files: await readConfigFiles(configDir),
-    env,
-    importComponent: importFrom(configDir),
-    ...(log && { log }),
-  });
+  if (!/^(?:\/[\w.~-]+)*$/.test(basePath))
+    throw new Error(
+      `basePath ${JSON.stringify(basePath)} must be a path such as "/rows": a slash first, none at the end`,
+    );
+  const componentsOf = createComponents(configDir);
+  const read = async (): Promise<ConfigSource> => {
+    const files = await readConfigFiles(configDir);
+    return { files, env, importComponent: componentsOf(files) };
+  };
+  const service = await openService({ ...(await read()), basePath, ...(log && { log }) });
   return {
-    fetch: async (request) => service.app.fetch(request),
+    fetch: async (request, client) => service.app.fetch(request, clientAt(addressIn(client))),
+    reload: () => service.reload(read),
     async close() {
       await service.stopJobs();
       await service.close();
     },
   };
 }
+
+/** Servers that call `fetch` themselves give it other things in the second place. */
+const addressIn = (client: Client | undefined): string | null =>
+  typeof client?.address === "string" ? client.address : null;

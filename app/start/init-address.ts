@@ -7,6 +7,8 @@ export interface Address {
   readonly inFile: string;
   /** Null: the file holds the whole address. */
   readonly variable: string | null;
+  /** True: the environment says it already. */
+  readonly isSet?: boolean;
 }
 
 /** A password stays out of the files. */

@@ -65,7 +65,7 @@ async function writeFor(
   const schemas = await askSchemas(db);
   const tables = await askTables(db, schemas);
   const address = databaseAddress(url, project);
-  const draft = await draftOf(db, { project, address, tables, schemas, progress });
+  const draft = await draftOf(db, { project, address, tables, schemas, restforge: null, progress });
   const existing = await existingFiles(configDir, draft.files.keys());
   const fresh = [...draft.files.keys()].filter((path) => !existing.has(path));
   prompts.note(preview(fresh, existing.size), `Files in ${configDir}`);

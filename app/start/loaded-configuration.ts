@@ -192,7 +192,7 @@ function appFor(
   { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): Hono {
-  const { settings, counters, pingRedis, observation, log } = parts;
+  const { settings, counters, pingRedis, observation, basePath, log } = parts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
   const edge = { configs, settings, bodyTimeoutMs, checkHost, counters, pingRedis, configState };
@@ -202,10 +202,13 @@ function appFor(
   const board = parts.board();
   const jobsBoard = board !== null;
   const docs = settings.docs ? openDocs : "off";
+  const console = settings.console ? openConsole : "off";
   const app = appOver(projects, {
     ...edge,
     jobsBoard,
     docs,
+    basePath,
+    console,
     digest: sha256,
     log,
     observe,
@@ -213,7 +216,8 @@ function appFor(
     metricsText: metrics.text,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });
-  if (board) mountJobsBoard(app, { board, checkHost, now, newId, log, observe, onAnswered });
+  if (board)
+    mountJobsBoard(app, { board, basePath, checkHost, now, newId, log, observe, onAnswered });
   return app;
 }
 
@@ -227,8 +231,9 @@ function hostCheckOf(
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
-/** Loaded when the page is first asked for. */
+/** Each is loaded when its page is first asked for. */
 const openDocs = async () => (await import("./docs-files.ts")).openDocsFiles();
+const openConsole = async () => (await import("./console-files.ts")).openConsoleFiles();
 
 const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

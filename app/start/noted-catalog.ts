@@ -28,6 +28,8 @@ export function noted(catalog: Catalog): NotedCatalog {
   const notes: Catalog = {
     together: () => notes,
     table: (name) => note(["table", name], asked.table(name)),
+    referencesTo: ({ schema, name }) =>
+      note(["referencesTo", schema, name], asked.referencesTo({ schema, name })),
     query: (text) => note(["query", text], catalog.query(text)),
     parameterQuery: (texts, parameter) =>
       note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),

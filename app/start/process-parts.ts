@@ -29,12 +29,16 @@ export interface ProcessOptions {
   readonly isOnlyLookedAt?: boolean;
   /** Beside those that the settings switch on. */
   readonly watchers?: readonly Watcher[] | undefined;
+  /** Where the service is mounted, as `/rows`; absent: at the root. */
+  readonly basePath?: string | undefined;
 }
 
 /** The parts of a process that every loaded configuration uses. */
 export interface ProcessParts {
   readonly settings: Settings;
   readonly log: Logger;
+  /** Where the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
   readonly databases: Databases;
   readonly cache: Cache;
   readonly counters: Counters;
@@ -63,6 +67,7 @@ export async function openProcessParts({
   settings,
   log,
   watchers,
+  basePath = "",
   ...looking
 }: ProcessOptions): Promise<ProcessParts> {
   const metrics = createServiceMetrics();
@@ -86,6 +91,7 @@ export async function openProcessParts({
   return {
     settings,
     log,
+    basePath,
     databases: createDatabases({ log, ...looking }),
     cache,
     counters: countersOver(stores, log),

@@ -49,7 +49,7 @@ const retryDelayMs = { first: 250, longest: 5_000 };
 export async function openProject(
   config: ProjectConfig,
   { own, callers, before, ...components }: LoadedParts,
-  { databases, cache, locksOf, jobs, hooks, observation, log }: ProcessParts,
+  { databases, cache, locksOf, jobs, hooks, observation, basePath, log }: ProcessParts,
 ): Promise<OpenProject> {
   const database = await databases.take(config).catch((error: Error) => {
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
@@ -74,6 +74,7 @@ export async function openProject(
       callers: callers ?? known ?? openCallers(config.auth, { digest: sha256, outbound, log }),
       schema: createSchemaWatch({ lookAgain: () => lookAgain(one, log) }),
       digest: sha256,
+      basePath,
     }),
     outbound,
     database,

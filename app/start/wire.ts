@@ -29,6 +29,8 @@ export interface ServiceOptions extends ConfigSource {
   readonly timeouts?: Timeouts;
   /** Beside those that the settings switch on. */
   readonly watchers?: readonly Watcher[];
+  /** Where the service is mounted, as `/rows`: requests have it before their paths. Absent: at the root. */
+  readonly basePath?: string;
 }
 
 export interface Service {
@@ -67,11 +69,12 @@ export async function openService({
   callers,
   timeouts = limits,
   watchers,
+  basePath,
   ...first
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(first.env);
   const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
-  const parts = await openProcessParts({ settings, log, watchers });
+  const parts = await openProcessParts({ settings, log, watchers, basePath });
   const { bodyTimeoutMs, uploadReadMs } = timeouts;
   // Nothing that a request does takes longer.
   const requestTimeoutMs = bodyTimeoutMs + uploadReadMs + limits.requestDeadlineMs;

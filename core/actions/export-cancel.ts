@@ -23,10 +23,10 @@ export const exportCancel = defineAction<ExportPlan>({
   answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
-    const { body, entity, jobs } = call;
+    const { body, jobs } = call;
     const owner = ownerOf(call);
     const job = await jobs.cancel(["export"], owner, idIn(body, "job_id"));
     // The request succeeded, whatever the state of the job is.
-    return { status: 200, body: { ...exportState(job, entity), success: true } };
+    return { status: 200, body: { ...exportState(job, call), success: true } };
   },
 });

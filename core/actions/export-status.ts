@@ -2,8 +2,8 @@
  * export-status: the progress of an export. A failed export is answered with status 200 and `success: false`, because
  * the status request itself succeeded.
  */
-import { defineAction } from "../calls/action.ts";
-import type { Entity, ExportPlan } from "../plans/entity.ts";
+import { type Call, defineAction } from "../calls/action.ts";
+import type { ExportPlan } from "../plans/entity.ts";
 import { idIn, ownerOf, progressOf } from "../jobs/jobs.ts";
 import type { JobRecord } from "../plans/ports.ts";
 import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
@@ -23,15 +23,15 @@ export const exportStatus = defineAction<ExportPlan>({
   answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
-    const { body, entity, jobs } = call;
+    const { body, jobs } = call;
     const owner = ownerOf(call);
     const job = await jobs.find(["export"], owner, idIn(body, "job_id"));
-    return { status: 200, body: exportState(job, entity) };
+    return { status: 200, body: exportState(job, call) };
   },
 });
 
 /** The members of the answer that describe the state of the job. */
-export function exportState(job: JobRecord, entity: Entity): Record<string, unknown> {
+export function exportState(job: JobRecord, call: DownloadCall): Record<string, unknown> {
   const { id: job_id, state, progress } = job;
   switch (state) {
     case "waiting":
@@ -41,11 +41,14 @@ export function exportState(job: JobRecord, entity: Entity): Record<string, unkn
       if (progress === null) return { job_id, status: "pending" };
       return { job_id, status: "processing", progress: progressOf(progress) };
     case "completed":
-      return { job_id, status: "completed", file_url: downloadPath(entity, job_id) };
+      return { job_id, status: "completed", file_url: downloadPath(call, job_id) };
     case "failed":
       return { success: false, job_id, status: "failed", error: job.error };
   }
 }
 
-const downloadPath = ({ project, name }: Entity, jobId: string): string =>
-  `/api/${project}/${name}/export-download?job_id=${jobId}`;
+/** What the address of a download depends on. */
+type DownloadCall = Pick<Call, "entity" | "basePath">;
+
+const downloadPath = ({ entity, basePath }: DownloadCall, jobId: string): string =>
+  `${basePath}/api/${entity.project}/${entity.name}/export-download?job_id=${jobId}`;

@@ -63,6 +63,8 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
   return {
     key: JSON.stringify(ownRows),
     isWhole: false,
+    hides: false,
+    visibleRows: () => null,
     rowsOf(source) {
       // Sources of tables are created for each statement.
       if (source.kind === "table" && source.identity !== undefined)

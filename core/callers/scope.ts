@@ -10,12 +10,19 @@ import type { Condition } from "../query/statement.ts";
 export interface Scope {
   /** Equal for scopes with the same rows; part of the key of cached answers. Empty: all rows. */
   readonly key: string;
-  /** True: nothing is restricted. */
+  /** True: nothing is restricted for the caller. */
   readonly isWhole: boolean;
+  /** True: `visibleRows` leaves rows out of some source. */
+  readonly hides: boolean;
+  /**
+   * The rows of the source that the call is about, whoever the caller is: soft delete leaves some out. Null = all. They are
+   * no secret, and a new row may be one of the others.
+   */
+  visibleRows(source: Source): Condition | null;
   /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
-   * The rows that a foreign key may reference when the caller sees only some rows of that table; a row outside of them
+   * The rows that a foreign key may reference when the caller sees only some rows of that table, or some are marked as deleted; a row outside of them
    * counts as missing. Null = all rows that the database accepts.
    */
   referredRows(key: ForeignKey): { readonly table: Table; readonly rows: Condition } | null;
@@ -37,6 +44,8 @@ export const noFills: ReadonlyMap<string, Json> = new Map();
 export const wholeScope: Scope = Object.freeze({
   key: "",
   isWhole: true,
+  hides: false,
+  visibleRows: () => null,
   rowsOf: () => null,
   referredRows: () => null,
   refusedColumn: () => null,

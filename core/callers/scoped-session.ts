@@ -1,6 +1,6 @@
 /**
  * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
- * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * tables. WrittenValues rows are checked again, so that no row leaves the scope. This is the only place that creates
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
@@ -12,7 +12,6 @@ import {
   type Aggregate,
   allOf,
   type Ask,
-  type Assignment,
   type Calculate,
   type Condition,
   type Count,
@@ -30,12 +29,22 @@ import type { Scalar } from "../values/scalar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Passage } from "./passages.ts";
+import {
+  assigned,
+  assignedColumn,
+  distinct,
+  type ReferredRows,
+  limitedReferences,
+  type WrittenValues,
+} from "./referred-rows.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
-  return scope.isWhole ? (session as unknown as Session) : new ScopedSession(session, scope);
+  return scope.isWhole && !scope.hides
+    ? (session as unknown as Session)
+    : new ScopedSession(session, scope);
 }
 
 /** The same queries without the scope. `passage` names the entry of the list that says why this is safe. */
@@ -44,8 +53,13 @@ export function past(queries: Pick<Queries, "one">, passage: Passage): UnscopedQ
   return passage === "details" ? queries.ofDetails : queries.unscoped;
 }
 
-/** Whether there may be rows that the queries do not see. */
-export const isScoped = (queries: Queries): boolean => queries instanceof ScopedQueries;
+/** Whether there may be rows of the source that the queries do not see. */
+export const isScoped = (queries: Queries, source: Source): boolean =>
+  queries instanceof ScopedQueries && queries.leavesOut(source);
+
+/** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
+export const rescoped = (queries: Queries, change: (scope: Scope) => Scope): Queries =>
+  queries instanceof ScopedQueries ? queries.over(change) : queries;
 
 const narrowed = <Statement>(statement: Statement): Narrowed<Statement> =>
   statement as Narrowed<Statement>;
@@ -56,7 +70,11 @@ interface Sourced {
 }
 
 const narrowTo = <Asked extends Sourced>(scope: Scope, statement: Asked): Narrowed<Asked> =>
-  narrowed({ ...statement, where: allOf(statement.where, scope.rowsOf(statement.source)) });
+  narrowed({ ...statement, where: allOf(statement.where, reachOf(scope, statement.source)) });
+
+/** The rows that statements see and change: those of the caller that the call is about. */
+const reachOf = (scope: Scope, source: Source): Condition | null =>
+  allOf(scope.rowsOf(source), scope.visibleRows(source));
 
 class ScopedQueries implements Queries {
   protected readonly queries: DbQueries;
@@ -71,7 +89,15 @@ class ScopedQueries implements Queries {
     return this.queries as unknown as UnscopedQueries;
   }
 
-  /** Details belong to their header, but the rows that they reference are still checked. */
+  over(change: (scope: Scope) => Scope): Queries {
+    return new ScopedQueries(this.queries, change(this.scope));
+  }
+
+  leavesOut(source: Source): boolean {
+    return reachOf(this.scope, source) !== null;
+  }
+
+  /** Details belong to their header, but the rows that they reference are still checked, and marked ones left out. */
   get ofDetails(): UnscopedQueries {
     return new DetailQueries(this.queries, { ...this.scope, rowsOf: () => null });
   }
@@ -99,15 +125,15 @@ class ScopedQueries implements Queries {
     // The condition is applied before the join: after it, an outer join would have too few or too many rows.
     const joins = aggregate.joins.map((join) => ({
       ...join,
-      rows: allOf(join.rows, this.scope.rowsOf(join.source)),
+      rows: allOf(join.rows, reachOf(this.scope, join.source)),
     }));
-    const rows = allOf(aggregate.rows, this.scope.rowsOf(aggregate.source));
+    const rows = allOf(aggregate.rows, reachOf(this.scope, aggregate.source));
     return this.queries.aggregate(narrowed({ ...aggregate, rows, joins }));
   }
 
   async insert(insert: Insert): Promise<Row[]> {
     const { table, key, columns, rows, returning } = insert;
-    const within = this.within(table);
+    const within = this.ownRows(table);
     if (within === null) {
       const stored = await this.queries.insert(narrowed(insert));
       await this.mustReferToSeen(table, { columns, rows });
@@ -133,10 +159,12 @@ class ScopedQueries implements Queries {
 
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { table, key, keyValue, guard, set } = update;
-    const within = this.within(table);
-    const row = await this.queries.updateOne(narrowed({ ...update, guard: allOf(guard, within) }));
+    const within = this.ownRows(table);
+    const row = await this.queries.updateOne(
+      narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
+    );
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
-    if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
+    if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
       const change = set.find((one) => one.kind === "set" && one.column === column);
       return change?.kind === "set" ? change.value : keyValue[at]!;
@@ -148,24 +176,25 @@ class ScopedQueries implements Queries {
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
-    const within = this.within(table);
+    const within = this.ownRows(table);
     const matched = await this.queries.updateMany(
-      narrowed({ ...update, guard: allOf(guard, within) }),
+      narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
     );
     await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
     await this.mustReferToSeen(table, assigned(set));
-    if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
+    if (within === null || !mayMove([...columns, ...set.map(assignedColumn)], within))
+      return matched;
     await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
     return matched;
   }
 
   calculate(statement: Calculate): Promise<void> {
-    const where = allOf(statement.where, this.within(statement.table))!;
+    const where = allOf(statement.where, this.reach(statement.table))!;
     return this.queries.calculate(narrowed({ ...statement, where }));
   }
 
   delete(statement: Delete): Promise<Row[]> {
-    const where = allOf(statement.where, this.within(statement.table))!;
+    const where = allOf(statement.where, this.reach(statement.table))!;
     return this.queries.delete(narrowed({ ...statement, where }));
   }
 
@@ -173,22 +202,27 @@ class ScopedQueries implements Queries {
     return narrowTo(this.scope, statement);
   }
 
-  /** The rows of the table that are in the scope; null = all. */
-  protected within(table: Table): Condition | null {
+  /** The rows of the table that the statements change; null = all. */
+  private reach(table: Table): Condition | null {
+    return reachOf(this.scope, sourceOf(table));
+  }
+
+  /** The rows of the table that are the caller's; null = all. A written row must be one of them. */
+  protected ownRows(table: Table): Condition | null {
     return this.scope.rowsOf(sourceOf(table));
   }
 
   /** Whether a write to the table is checked afterwards, which needs a transaction. */
   protected isCheckedAfter(table: Table): boolean {
-    return this.within(table) !== null || referencesOf(table, this.scope).length > 0;
+    return this.ownRows(table) !== null || limitedReferences(table, this.scope).length > 0;
   }
 
   /**
    * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
    * caller may not see.
    */
-  private async mustReferToSeen(table: Table, written: Written): Promise<void> {
-    for (const { columns, target } of referencesOf(table, this.scope)) {
+  private async mustReferToSeen(table: Table, written: WrittenValues): Promise<void> {
+    for (const { columns, target } of limitedReferences(table, this.scope)) {
       const places = columns.map((name) =>
         written.columns.findIndex((column) => column.name === name),
       );
@@ -331,50 +365,6 @@ class ScopedSession extends ScopedQueries implements Session {
     return this.tx((tx) => tx.updateMany(update));
   }
 }
-
-/** Columns that a statement writes, and their values. */
-interface Written {
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Scalar[])[];
-}
-
-function assigned(set: readonly Assignment[]): Written {
-  const given = set.filter((one) => one.kind === "set");
-  return { columns: given.map(columnOf), rows: [given.map(({ value }) => value)] };
-}
-
-/** The rows that a foreign key may reference for this caller, and the referenced columns. */
-interface ReferredRows {
-  readonly table: Table;
-  readonly keys: readonly Column[];
-  readonly rows: Condition;
-}
-
-interface Reference {
-  readonly columns: readonly string[];
-  readonly target: ReferredRows;
-}
-
-/** The foreign keys of the table that may not reference every row. */
-function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
-  if (foreignKeys.length === 0) return none;
-  return foreignKeys.flatMap((key) => {
-    const referred = scope.referredRows(key);
-    if (referred === null) return [];
-    const keys = key.referencedColumns.map((name) => referred.table.columns.get(name));
-    return keys.every((column) => column !== undefined)
-      ? [{ columns: key.columns, target: { ...referred, keys } }]
-      : [];
-  });
-}
-
-const none: readonly Reference[] = [];
-
-const distinct = (tuples: readonly (readonly Scalar[])[]): readonly (readonly Scalar[])[] => [
-  ...new Map(tuples.map((values) => [values.map(String).join("\0"), values])).values(),
-];
-
-const columnOf = ({ column }: Assignment): Column => column;
 
 /** Whether a change of these columns can move a row out of the scope. */
 const mayMove = (columns: readonly Column[], within: Condition): boolean =>

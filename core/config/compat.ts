@@ -10,7 +10,18 @@ import { carryCalculations } from "./calculation-spellings.ts";
 import { type Draft, isMembers, type Members, rename } from "./draft.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
 import { refuseForeign } from "./foreign-settings.ts";
-import { carryDateFormats, harmlessOfRules, normaliseRules } from "./rule-spellings.ts";
+import {
+  dropPlainFormats,
+  dropSearchOverAll,
+  nestScope,
+  rewriteLookupText,
+} from "./list-spellings.ts";
+import {
+  carryDateFormats,
+  harmlessOfRules,
+  normaliseRules,
+  refuseJsonSchemas,
+} from "./rule-spellings.ts";
 
 /** The endpoint file's value in the main spelling, and faults for settings that cannot be converted. */
 export function normaliseEndpoint(document: Document): { value: unknown; faults: Fault[] } {
@@ -76,11 +87,13 @@ export const lookupAliases: ReadonlyMap<string, string> = new Map([
 ]);
 
 const steps: readonly ((draft: Draft) => void)[] = [
+  dropNulls,
   dropHarmless,
   refuseForeign,
   refuseTurnedAccess,
   nameActions,
   ({ root, moved }) => normaliseRules(root, [], moved),
+  refuseJsonSchemas,
   dropSearchOverAll,
   dropPlainFormats,
   nestScope,
@@ -89,9 +102,18 @@ const steps: readonly ((draft: Draft) => void)[] = [
   carryDateFormats,
   carryCalculations,
   nameHooks,
-  trimLookupText,
+  rewriteLookupText,
   carryImport,
 ];
+
+/** Null stands for a setting of the workflow that is not there. */
+function dropNulls({ root }: Draft): void {
+  const workflow = root["workflow"];
+  if (!isMembers(workflow)) return;
+  for (const name of nullable) if (workflow[name] === null) delete workflow[name];
+}
+
+const nullable = ["transitions", "hooks"];
 
 function dropHarmless({ root }: Draft): void {
   for (const name of harmless.file) delete root[name];
@@ -118,19 +140,6 @@ function nameActions({ root, moved }: Draft): void {
     }
   }
   root["action"] = action;
-}
-
-/** One flat object applies to reads and lookups. */
-function nestScope({ root, moved }: Draft): void {
-  const scope = root["defaultScope"];
-  if (!isMembers(scope)) return;
-  const entries = Object.entries(scope);
-  const isNested = entries.every(
-    ([name, value]) => (name === "read" || name === "lookup") && isMembers(value),
-  );
-  if (isNested && entries.length > 0) return;
-  root["defaultScope"] = { read: scope, lookup: scope };
-  for (const use of ["read", "lookup"]) moved(["defaultScope", use], ["defaultScope"]);
 }
 
 function nameAuditColumns({ root, moved }: Draft): void {
@@ -204,34 +213,6 @@ function nameHooks({ root, moved }: Draft): void {
       });
     }
   }
-}
-
-/** `all` in the list of searched columns asks for a search over all columns, which always exists. */
-function dropSearchOverAll({ root }: Draft): void {
-  const columns = root["datatablesWhere"];
-  if (!Array.isArray(columns) || !columns.includes("all")) return;
-  const named = columns.filter((name) => name !== "all");
-  if (named.length > 0) root["datatablesWhere"] = named;
-  else delete root["datatablesWhere"];
-}
-
-/** Drops formats that only repeat the column's type. */
-function dropPlainFormats({ root }: Draft): void {
-  const formats = root["columnFormats"];
-  if (!isMembers(formats)) return;
-  for (const [name, format] of Object.entries(formats)) {
-    if (!isMembers(format)) continue;
-    const { type, ...rest } = format;
-    if ((type === "boolean" || type === "text") && Object.keys(rest).length === 0)
-      delete formats[name];
-  }
-}
-
-/** `name AS display_text` -> `name`. */
-function trimLookupText({ root }: Draft): void {
-  const lookup = root["fieldNameLookup"];
-  if (!isMembers(lookup) || typeof lookup["text"] !== "string") return;
-  lookup["text"] = lookup["text"].replace(/\s+as\s+"?display_text"?\s*$/i, "");
 }
 
 function carryImport({ root, moved }: Draft): void {

@@ -6,6 +6,7 @@
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "../plans/entity.ts";
+import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
@@ -37,6 +38,8 @@ import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
 import { endpointRisks, type Risk } from "./risks.ts";
 import { noteTypes } from "./type-notes.ts";
+import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
+import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
 import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
@@ -77,8 +80,10 @@ export async function compileProject(
       return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
-  const good = compiled.filter(({ survey }) => survey.faults.length === 0);
-  const faulty = compiled.filter(({ survey }) => survey.faults.length > 0);
+  const marked = await withSoftDelete(compiled, asked);
+  const all = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
+  const good = all.filter(({ survey }) => survey.faults.length === 0);
+  const faulty = all.filter(({ survey }) => survey.faults.length > 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map(
@@ -109,7 +114,11 @@ async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
   importComponent: ImportComponent,
-): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
+): Promise<{
+  entity: Entity;
+  exposed: JoinableTable | null;
+  softDelete: SoftDeleteSetting | null;
+}> {
   const { payload } = survey;
   const enabled = new Set(switchedOn(payload.action));
   const found =
@@ -117,7 +126,11 @@ async function compileEntity(
   const foundReading = await readingOf(survey, found);
   const foundQuery = await gridQueryOf(survey);
   const foundExport = await exportQueryOf(survey);
-  const rules = rulesOf(survey, found, [foundReading, foundQuery, foundExport]);
+  const rules = withLengths(
+    rulesOf(survey, found, [foundReading, foundQuery, foundExport]),
+    payload,
+    found?.columns,
+  );
   const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
   const reading =
@@ -141,7 +154,18 @@ async function compileEntity(
   const audit = table ? auditOf(survey, table.columns) : noAudit;
   const shown = table ? shownColumns(survey, table, keys, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
-  const headed = insertPlan(survey, table, { keys, shown, audit, reading });
+  const softDelete = softDeleteOf(survey, {
+    table,
+    sources: [
+      ...(reading && isOther ? [reading] : []),
+      ...(query ? [{ columns: query.columns, label: "a query", property: "datatablesQuery" }] : []),
+      ...(exportQuery
+        ? [{ columns: exportQuery.columns, label: "a query", property: "exportQuery" }]
+        : []),
+    ],
+  });
+  const marks = softDelete?.marks ?? null;
+  const headed = insertPlan(survey, table, { keys, shown, audit, reading, marks });
   const composite = await compositeOf(survey, enabled, {
     table,
     key: keyAmong((table ?? reading)?.columns ?? none, keys.names),
@@ -170,7 +194,7 @@ async function compileEntity(
   });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
-  checkRights(survey, { write: headed, read, reading, composite: composite.plan });
+  checkRights(survey, { write: headed, read, reading, composite: composite.plan, marks });
 
   const entity: Entity = {
     project: survey.project,
@@ -183,6 +207,7 @@ async function compileEntity(
     ]),
     enabled,
     settings: survey.requests,
+    labels: new Map(Object.entries(payload.fieldLabels ?? {})),
     read,
     write,
     insert: write ?? headed,
@@ -197,8 +222,14 @@ async function compileEntity(
     workflow,
     access,
     handlers,
+    visibility: null,
+    marking: null,
   };
-  return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
+  return {
+    entity: deepFreeze(entity),
+    exposed: exposedTable(survey, table, shown),
+    softDelete,
+  };
 }
 
 /** The same source, its columns refined by the rules. */
@@ -295,10 +326,16 @@ const auditNames = (audit: AuditColumns): string[] =>
 function insertPlan(
   survey: Survey,
   table: Table | null,
-  own: { keys: Keys; shown: Columns; audit: AuditColumns; reading: Reading | null },
+  own: {
+    keys: Keys;
+    shown: Columns;
+    audit: AuditColumns;
+    reading: Reading | null;
+    marks: MarkColumns | null;
+  },
 ): InsertPlan | null {
   const { payload } = survey;
-  const { keys, shown, audit, reading } = own;
+  const { keys, shown, audit, reading, marks } = own;
   if (table?.kind !== "table") return null;
   const key = keyAmong(table.columns, keys.names);
   if (key.length < keys.names.length) return null;
@@ -306,6 +343,7 @@ function insertPlan(
     ...forEverybody(payload.readOnlyFields),
     ...auditNames(audit),
     ...keys.names,
+    ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);
   const fields = new Set(payload.fieldName ?? table.columns.keys());
   const isWritable = (column: Column): boolean =>
@@ -317,6 +355,7 @@ function insertPlan(
     shown,
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
+    flag: marks?.flag && isUnfilled(marks.flag) ? marks.flag : null,
     readBack:
       reading !== null &&
       reading.property !== "tableName" &&

@@ -4,11 +4,18 @@ import type { Path } from "./faults.ts";
 
 /** By property: what a fault says. */
 export const foreign: ReadonlyMap<string, string> = new Map([
-  ["kafka", "no kafka setting (send the message from a handler of an onAfter… event)"],
-  ["processor", "no processor setting (write handlers of the on… events under components)"],
   [
-    "softDelete",
-    "no softDelete setting (leave delete off and set the column with update; defaultScope hides such rows)",
+    "kafka",
+    "no kafka setting (send the message from a handler of an onAfter… event under components)",
+  ],
+  [
+    "processor",
+    "no processor setting (serve such addresses from a server of your own; handlers under components run around writes)",
+  ],
+  ["widgets", "no dashboard (aggregate answers such numbers; a view can hold the query)"],
+  [
+    "fieldPolicy",
+    "no fieldPolicy setting (readOnlyFields and hiddenFields say who sets and sees a field; a handler of onAfterUpdate can record changes)",
   ],
 ]);
 
@@ -21,8 +28,12 @@ const holders: readonly Path[] = [
 ];
 
 export function refuseForeign({ root, refuse }: Draft): void {
-  // A file of such endpoints alone has no actions: one fault says enough.
+  // A file of such endpoints or of a dashboard alone has no actions: one fault says enough.
   if (Object.hasOwn(root, "processor")) root["action"] ??= {};
+  if (Object.hasOwn(root, "widgets")) {
+    root["action"] ??= {};
+    for (const name of ["params", "cache"]) delete root[name];
+  }
   refuseIn(root, [], foreign.keys(), refuse);
   if (Array.isArray(root["components"])) {
     if (root["components"].length > 0)

@@ -4,6 +4,7 @@
  * service accepts. It is less strict than the check at start; `rowgate check` decides. `write-schemas.ts` writes them.
  */
 import { z } from "zod";
+import { plainTypes } from "./list-spellings.ts";
 import { actionAliases, auditAliases, harmless, hookAliases, lookupAliases } from "./compat.ts";
 import { projectSchema } from "./project-schema.ts";
 import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
@@ -102,7 +103,7 @@ function buildEndpointFile(): z.ZodType {
     lookupFields: z.record(z.string(), importLookup).optional(),
     ...ignored(harmless.importConfig),
   });
-  const plainFormat = z.strictObject({ type: z.enum(["boolean", "text"]) });
+  const plainFormat = z.strictObject({ type: z.enum(plainTypes) });
   return first.endpointSchema
     .extend({
       ...ignored(harmless.file),
@@ -134,7 +135,9 @@ function buildEndpointFile(): z.ZodType {
         .extend({
           hooks: z
             .record(z.string(), z.strictObject({ onBefore: hooks, onAfter: hooks }))
+            .nullable()
             .optional(),
+          transitions: first.workflow.shape.transitions.nullable(),
         })
         .optional()
         .describe(shape.workflow.description!),

@@ -91,6 +91,21 @@ export function carryDateFormats({ root, moved, refuse }: Draft): void {
   }
 }
 
+/** A JSON Schema inside of a rule has no counterpart. */
+export function refuseJsonSchemas({ root, refuse }: Draft): void {
+  const rules = root["fieldValidation"];
+  if (!Array.isArray(rules)) return;
+  for (const [at, rule] of rules.entries()) {
+    const constraints: unknown = isMembers(rule) ? rule["constraints"] : null;
+    if (!isMembers(constraints) || !Object.hasOwn(constraints, "schema")) continue;
+    refuse(
+      ["fieldValidation", at, "constraints", "schema"],
+      "no schema of JSON (check the value in a handler of onBeforeInsert and onBeforeUpdate)",
+    );
+    delete constraints["schema"];
+  }
+}
+
 type DateRule = Members & { readonly constraints: Members };
 
 function datesWithFormat(rules: unknown): { rule: DateRule; at: number }[] {

@@ -214,6 +214,7 @@ export function remembering(catalog: Catalog): Catalog {
   const remembered: Catalog = {
     together: () => remembered,
     table: (name) => once(tables, name, () => asked.table(name)),
+    referencesTo: (table) => asked.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
     computes: (computation) => catalog.computes(computation),

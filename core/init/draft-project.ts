@@ -41,6 +41,10 @@ export interface ProjectDraft {
   readonly guesses: readonly PlacedGuess[];
   /** Tables and views without an endpoint, and why. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  /** What is to be changed before the project starts; absent: nothing. */
+  readonly faults?: readonly Fault[];
+  /** What is worth knowing of files that were taken along. */
+  readonly notices?: readonly string[];
 }
 
 export interface PlacedGuess {
@@ -93,7 +97,8 @@ export async function draftProject(catalog: Catalog, options: InitOptions): Prom
   };
 }
 
-const projectText = (url: string): string =>
+/** The smallest project.json. */
+export const projectText = (url: string): string =>
   printJson({ $schema: "../project.schema.json", database: { url } });
 
 /** `*` stands for any characters; a name with a schema is that of the whole. */

@@ -4,7 +4,7 @@ import type { Path } from "../config/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/read-config.ts";
 import type { Rule } from "../config/rule-schema.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, ColumnType, Table } from "../values/column.ts";
 import { ruleTypes } from "../values/column-types.ts";
 import { tableNameOf } from "./file-names.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
@@ -187,11 +187,15 @@ function labelsOf({ name, constraints }: Rule, { labels }: Column, path: Path): 
   };
 }
 
+/** A column of text holds their values as they are, and the rule asks for their form. */
+const keptAsText: ReadonlySet<ColumnType> = new Set(["uuid", "date", "time", "timestamp", "json"]);
+
 /** Whether the type of a rule should follow is a question for a person. */
 function typeOf({ name, type }: Rule, column: Column): Outgrown {
   const asked = type === undefined ? undefined : ruleTypes.get(type);
   if (asked === undefined || asked === column.type || column.ruleTypes?.includes(asked))
     return null;
+  if (column.type === "text" && keptAsText.has(asked)) return null;
   return {
     kind: "type",
     message: `the rule of ${name} is for the type ${type}, the column is ${column.native || column.type}`,

@@ -88,6 +88,8 @@ export interface Count {
 /** What an INSERT or UPDATE stores in a column. */
 export type Assignment =
   | { readonly kind: "set"; readonly column: Column; readonly value: Scalar }
+  /** The column stays as it is, even where the database would change it with every UPDATE of its row. */
+  | { readonly kind: "keep"; readonly column: Column }
   /** column = column + delta, computed by the database, exact for integers and decimals. `delta` is decimal text. */
   | { readonly kind: "add"; readonly column: Column; readonly delta: string }
   /**

@@ -153,6 +153,17 @@ export interface ForeignKey {
   readonly referencedColumns: readonly string[];
 }
 
+/** A foreign key as the table sees it that it points at. */
+export interface IncomingKey {
+  /** The table that has the key, as `Catalog.table` takes its name. */
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** In the order of `columns`; empty = the primary key. */
+  readonly referencedColumns: readonly string[];
+  /** What a DELETE of the referenced row does: it is refused, deletes the rows too, or clears the columns. */
+  readonly onDelete: "refuse" | "cascade" | "clear";
+}
+
 /** The statements that change rows. */
 export type WriteKind = "insert" | "update" | "delete";
 

@@ -39,6 +39,9 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return refusedValue(failure.kind, columns, cause);
     case "notNull":
     case "check":
+      // A delete sets no values: a reference did, with SET NULL or SET DEFAULT, in a row that cannot take them.
+      if (statement?.kind === "delete") return inUse(cause);
+      return refusedValue(failure.kind, columns, cause);
     case "divisionByZero":
     case "tooLong":
     case "outOfRange":
@@ -120,6 +123,9 @@ function refusedNative(cause: unknown): AppError {
   );
 }
 
+const inUse = (cause: unknown): AppError =>
+  new AppError("foreignKeyInUse", "The record is still referenced by other records", { cause });
+
 /**
  * SQLite only reports that a reference broke. For a DELETE, other rows reference the deleted one; otherwise the
  * referenced row is missing.
@@ -131,9 +137,7 @@ function brokenReference(
   cause: unknown,
 ): AppError {
   if (failure.kind === "foreignKeyInUse" || statement?.kind === "delete") {
-    return new AppError("foreignKeyInUse", "The record is still referenced by other records", {
-      cause,
-    });
+    return inUse(cause);
   }
   return new AppError("foreignKeyMissing", "A referenced record does not exist", {
     ...errorsFor(columns, "does not exist"),

@@ -54,6 +54,8 @@ export function createCatalog(
     schemas: () => reading((connection) => engine.schemas(connection)),
     outline: (schemas) => reading((connection) => engine.outlines(connection, schemas)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
+    referencesTo: ({ schema, name }) =>
+      reading((connection) => engine.referencesTo(connection, schema, name)),
     answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes?.(computation) ?? true,
     parameterQuery: (texts, parameter) =>

@@ -11,6 +11,8 @@ export interface EngineAddress {
   readonly title: string;
   /** Where its server listens if the URL does not say; null = its databases are files. */
   readonly port: number | null;
+  /** The npm package that speaks to its databases. */
+  readonly driver: string;
   /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
   databaseOf(url: string): string;
   /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
@@ -58,6 +60,7 @@ export const schemeOf = (url: string): string | null =>
 interface Server {
   readonly schemes: readonly string[];
   readonly title: string;
+  readonly driver: string;
   /** Where its server listens if the URL does not say. */
   readonly port: number;
   /** Why it cannot be used behind a pooler that gives each transaction another session; null = it can. */
@@ -91,6 +94,7 @@ export function unknownSettings({
 export const serverAddress = ({
   schemes,
   title,
+  driver,
   port,
   pooledFault,
   hasPolicies,
@@ -98,6 +102,7 @@ export const serverAddress = ({
   schemes,
   title,
   port,
+  driver,
   faults(url, settings) {
     const sign = unencodedSign(url);
     const unencoded: SettingFault = {

@@ -3,7 +3,7 @@
  * `Engine`, with a `Dialect` for the SQL of its statements; all else is written once, over these two interfaces. What its URLs look like is in
  * `address.ts`, which loads no driver.
  */
-import type { Column, Table } from "../../core/values/column.ts";
+import type { Column, IncomingKey, Table } from "../../core/values/column.ts";
 import type { Outline } from "../../core/plans/database-catalog.ts";
 import type {
   IndexStatements,
@@ -185,6 +185,12 @@ export interface Engine {
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(reading: TableReading, schema: string | null, name: string): Promise<Table | null>;
+  /** See `Catalog.referencesTo`. */
+  referencesTo(
+    connection: Connection,
+    schema: string | null,
+    name: string,
+  ): Promise<readonly IncomingKey[]>;
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
   computes?(computation: Computation): boolean;
   names(connection: Connection): Promise<readonly string[]>;

@@ -117,6 +117,25 @@ const shapes: readonly Case[] = [
     "one of update_existing",
   ],
   ["kafka", { ...base, kafka: { topic: "x" } }, "kafka", "onAfter"],
+  [
+    "a scope of another action",
+    { ...base, defaultScope: { read: { is_active: true }, datatables: { is_active: true } } },
+    "defaultScope.datatables",
+    "datatablesQuery",
+  ],
+  [
+    "a JSON Schema in a rule",
+    { ...base, fieldValidation: [{ name: "sku", type: "json", constraints: { schema: {} } }] },
+    "fieldValidation[0].constraints.schema",
+    "onBeforeInsert",
+  ],
+  ["a field policy", { ...base, fieldPolicy: { strategy: "x" } }, "fieldPolicy", "readOnlyFields"],
+  [
+    "a file of a dashboard",
+    { widgets: [{ id: "a" }], params: {}, cache: {} },
+    "widgets",
+    "aggregate",
+  ],
   ["a processor", { ...base, processor: "x.js" }, "processor", "components"],
   [
     "actions as the keys of access",
@@ -124,7 +143,7 @@ const shapes: readonly Case[] = [
     "access",
     'roles as the keys: {"admin":["read"]}',
   ],
-  ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete", "defaultScope"],
+  ["softDelete", { ...base, softDelete: { field: "deleted_at" } }, "softDelete.field", "flag"],
   [
     "components as a list",
     { ...base, components: [{ name: "x" }] },

@@ -4,9 +4,12 @@
  */
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { checkConfig } from "../../app/start/check-config.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
+import { runInit } from "../../app/start/init.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import { readConfig } from "../../core/config/read-config.ts";
@@ -214,4 +217,63 @@ test("files of master data, of records with queries, and of documents with a wor
       timeoutMs: 10_000,
     },
   ]);
+});
+
+/** Runs `rowgate init --from-restforge` over a project folder of these files; gives the summary and the folder written to. */
+async function taken(
+  name: string,
+  payload: Readonly<Record<string, object | string>>,
+): Promise<{ summary: string; configDir: string }> {
+  const project = join(folder, name);
+  const configDir = join(folder, `${name}-configs`);
+  for (const [path, content] of Object.entries(payload)) {
+    const target = join(project, "payload", path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, typeof content === "string" ? content : JSON.stringify(content, null, 4));
+  }
+  let summary = "";
+  await runInit({
+    args: `--database sqlite:${join(folder, "garden.db")} --project garden --from-restforge ${project}`.split(
+      " ",
+    ),
+    env: { CONFIG_DIR: configDir },
+    out: (text) => (summary += text),
+  });
+  return { summary, configDir };
+}
+
+test("init --from-restforge takes files and queries along, and what it wrote is valid", async () => {
+  const { summary, configDir } = await taken("whole", files);
+  const written = await readConfigFiles(configDir);
+  expect([...written.keys()].toSorted()).toEqual(
+    [...Object.keys(files), "project.json"].map((path) => `garden/${path}`).toSorted(),
+  );
+  expect(JSON.parse(written.get("garden/delivery.json")!)).toEqual(delivery);
+  expect(summary).toContain("6 files written");
+  expect(summary).not.toContain("To be changed");
+  const { faults, endpoints } = await checkConfig({ files: written, env: {} });
+  expect(formatFaults(faults)).toMatch(/^0 faults/);
+  expect(endpoints).toBe(3);
+});
+
+test("init --from-restforge says by file and property what is to be changed, and what is left out", async () => {
+  const { summary, configDir } = await taken("faulty", {
+    "plant.json": { ...plant, fieldName: ["plant_id", "lable"], kafka: { topic: "plants" } },
+    "stock-check.json": { processor: [{ name: "check", method: "POST" }] },
+    "sold.json": { widgets: [{ id: "sold", query: "file:query/sold.sql" }] },
+    "query/plant.sql": files["query/plant.sql"],
+    "nursery.json": "{ nothing",
+  });
+  expect(summary).toContain("4 files written to");
+  expect(summary).toMatch(/^ {2}sold\.json: widgets: there is no dashboards? /m);
+  expect(summary).toMatch(/^ {2}stock-check\.json: processor: there is no processor setting /m);
+  expect(summary).toMatch(/^ {2}garden\/plant\.json:\d+ {2}kafka: .*onAfter/m);
+  expect(summary).toMatch(/^ {2}garden\/plant\.json:\d+ {2}fieldName\[1\]: .*"label"/m);
+  expect(summary).toMatch(/^ {2}garden\/nursery\.json:1 {2}\$: /m);
+  expect(summary).toContain("Next: rowgate check, until it finds no fault");
+  expect(readFileSync(join(configDir, "garden/nursery.json"), "utf8")).toBe("{ nothing");
+});
+
+test("init --from-restforge refuses a folder without payload files", async () => {
+  await expect(taken("empty", {})).rejects.toThrow("empty holds no payload/*.json");
 });

@@ -110,6 +110,7 @@ export const tables: readonly Table[] = [
 export const catalog: Catalog = {
   table: async (name) =>
     tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,
+  referencesTo: async () => [],
   names: async () => tables.map(({ name }) => name),
   together: () => catalog,
   schemas: async () => [],

@@ -133,6 +133,37 @@ describe("a database that has moved on", () => {
   });
 });
 
+test.each([
+  ["uuid", []],
+  ["date", []],
+  ["datetime", []],
+  ["integer", ["the rule of made is for the type integer, the column is"]],
+  ["boolean", ["the rule of made is for the type boolean, the column is"]],
+])("a rule of type %s on a column of text has the drift %j", async (type, expected) => {
+  const own = await freshDatabase(engine);
+  const files = new Map([
+    ["shop/project.json", JSON.stringify({ database: { url: own.url } })],
+    [
+      "shop/goods.json",
+      JSON.stringify({
+        tableName: "goods",
+        action: { read: true },
+        fieldValidation: [{ name: "made", type }],
+      }),
+    ],
+  ]);
+  const other = await openSession(engine, own.url);
+  await other.run("create table goods (id varchar(36) primary key, made varchar(36))");
+  const { out } = checkReport(await checkConfig({ files, env: {} }), "configs", true);
+  await other.close();
+  await own.drop();
+  const { faults, drift } = JSON.parse(out);
+  expect(faults).toEqual([]);
+  expect(drift.map(({ message }: { message: string }) => message)).toEqual(
+    expected.map((message) => expect.stringContaining(message)),
+  );
+});
+
 test("a database that is away is a fault of its file", async () => {
   const away =
     engine === "sqlite"

@@ -87,7 +87,9 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const database = await freshDatabase(engine);
   const session = await openSession(engine, database.url);
   const statements = [...createTables(engine, options.tables), ...(options.setUp?.(engine) ?? [])];
+  if (engine === "sqlite") await session.run("BEGIN");
   for (const text of statements) await session.run(text);
+  if (engine === "sqlite") await session.run("COMMIT");
 
   const files = configFiles(options.serviceUrl?.(database.url) ?? database.url, options);
   const ownFolder = join(tmpdir(), `rowgate-test-${randomUUID()}`);

@@ -51,6 +51,9 @@ beforeEach(async () => {
       .map((id) => `('l-${id.slice(2)}', '${id}', 'line', 2)`)
       .join(", ")}`,
   );
+  await fixture.sql(
+    `insert into bins (bin_id, tenant, is_deleted) values ('${own}', 'a', true), ('${foreign}', 'b', true)`,
+  );
 });
 
 const headersOf = (tenant: Tenant, more: Record<string, string> = {}): Record<string, string> => ({
@@ -130,6 +133,7 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
   first: (id) => post("orders/first", equalTo(id)),
   update: (id) => post("plain/update", { order_id: id, title: "changed" }),
   delete: (id) => post("plain/delete", equalTo(id)),
+  restore: (id) => post("bins/restore", { where: [{ key: "bin_id", value: id }] }),
   adjust: (id) => post("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
   lookup: (id) => post("orders/lookup", { ids: [id] }, headersOf("a", isStatic)),
   aggregate: (id) => post("orders/aggregate", equalTo(id)),

@@ -1,84 +1,24 @@
-/**
- * The npm package, as its users have it: packed, unpacked into an empty folder beside its dependencies, and run from there. Nothing of the sources is
- * within reach.
- */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+/** The npm package, as its users have it: what is in it, and what can be done with it from an empty folder. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import Database from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, inject, test } from "vitest";
+import { commandFor } from "../runtime/runtimes.ts";
+import { endPrograms, exported, post, serve } from "./programs.ts";
+import { fillDatabase, root, tarballIn } from "./unpack.ts";
 
-const root = join(import.meta.dirname, "../..");
-const folder = mkdtempSync(join(tmpdir(), "rowgate-package-"));
+const folder = inject("unpacked");
 const modules = join(folder, "node_modules");
-const before = readFileSync(join(root, "package.json"), "utf8");
-let tarball: string;
-let serving: ChildProcess | null = null;
+const tarball = tarballIn(folder);
 
-beforeAll(() => {
-  const packed = run("npm", ["pack", "--pack-destination", folder], root);
-  expect(packed.status, packed.stderr).toBe(0);
-  tarball = join(
-    folder,
-    readdirSync(folder).find((name) => name.endsWith(".tgz"))!,
-  );
-  mkdirSync(modules);
-  for (const name of readdirSync(join(root, "node_modules")))
-    if (!name.startsWith(".")) symlinkSync(join(root, "node_modules", name), join(modules, name));
-  run("tar", ["xzf", tarball, "-C", modules], folder);
-  run("mv", ["package", "rowgate"], modules);
-  const database = new Database(join(folder, "shop.db"));
-  database.exec("create table goods (id integer primary key, name varchar(40) not null)");
-  database.exec("insert into goods (name) values ('nails'), ('screws')");
-  database.close();
-}, 120_000);
-afterAll(() => {
-  serving?.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(endPrograms);
 
 function run(command: string, args: readonly string[], cwd: string) {
   return spawnSync(command, args, { cwd, encoding: "utf8" });
 }
 
 const cli = join(modules, "rowgate/dist/app/start/cli.js");
-const rowgate = (...args: string[]) => run(process.execPath, [cli, ...args], folder);
-
-async function serve(): Promise<string> {
-  serving = spawn(process.execPath, [cli, "serve"], {
-    cwd: folder,
-    env: { ...process.env, PORT: "0" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let printed = "";
-  serving.stdout!.on("data", (chunk) => (printed += chunk));
-  for (;;) {
-    const [, url] = /listens on (\S+)/.exec(printed) ?? [];
-    if (url !== undefined) return url;
-    await pause(20);
-  }
-}
-
-// oxlint-disable-next-line no-explicit-any -- tests look into answers of every shape
-const post = async (url: string, body: object): Promise<any> =>
-  (
-    await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    })
-  ).json();
+const [bun = ""] = commandFor("bun") ?? [];
 
 describe("the tarball", () => {
   test("is small, and holds neither tests nor TypeScript sources", () => {
@@ -107,45 +47,44 @@ describe("the tarball", () => {
     const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
     expect(Object.keys(packed)).not.toContain("optionalDependencies");
     expect(Object.keys(packed)).not.toContain("devDependencies");
-    expect(readFileSync(join(root, "package.json"), "utf8")).toBe(before);
+    expect(readFileSync(join(root, "package.json"), "utf8")).toBe(inject("packageJson"));
   });
 });
 
 describe("from an empty folder", () => {
-  test("init, check and serve lead to a grid and an export", async () => {
-    const init = rowgate("init", "--database", "sqlite:./shop.db");
+  test.each([
+    { runtime: "Node.js", command: process.execPath },
+    { runtime: "Bun", command: bun },
+  ])("init, check and serve lead to a grid and an export on $runtime", async (use) => {
+    const { runtime, command } = use;
+    const cwd = join(folder, `empty folder for ${runtime}`);
+    mkdirSync(cwd, { recursive: true });
+    fillDatabase(join(cwd, "shop.db"));
+    const rowgate = (...args: string[]) => run(command, [cli, ...args], cwd);
+    const init = rowgate("init", "--database", "sqlite:./shop.db", "--force");
     expect(init.status, init.stderr).toBe(0);
     const check = rowgate("check");
     expect(check.status, check.stderr).toBe(0);
-    const url = await serve();
+    const url = await serve({ command, args: [cli, "serve"], cwd });
     const grid = await post(`${url}/api/shop/goods/datatables`, { draw: 1, start: 0, length: 5 });
     expect(grid.data.map(({ name }: { name: string }) => name)).toEqual(["nails", "screws"]);
-    const { job_id } = await post(`${url}/api/shop/goods/export`, { format: "csv" });
-    const status = `${url}/api/shop/goods/export-status?job_id=${job_id}`;
-    const stateOf = async (): Promise<unknown> =>
-      ((await (await fetch(status)).json()) as { status: unknown }).status;
-    await expect.poll(stateOf, { timeout: 15_000 }).toBe("completed");
+    const file = await fetch(url + (await exported(`${url}/api/shop/goods`)));
+    expect(await file.text()).toContain("screws");
     const page = await (await fetch(`${url}/docs`)).text();
     const files = [...page.matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g)];
     const statuses = files.map(async ([, file]) => (await fetch(`${url}/${file}`)).status);
     expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
-  test("a service can be mounted in somebody's own program", () => {
-    writeFileSync(
-      join(folder, "app.mjs"),
-      `import { createRowgate } from "rowgate";
-       import { Hono } from "hono";
-       const rowgate = await createRowgate({ configDir: "configs", env: { LOG_LEVEL: "silent" } });
-       const app = new Hono().mount("/data", rowgate.fetch);
-       const headers = { "content-type": "application/json" };
-       const body = JSON.stringify({ where: { key: "id", value: 2 } });
-       const answer = await app.request("/data/api/shop/goods/first", { method: "POST", headers, body });
-       console.log((await answer.json()).data.name);
-       await rowgate.close();`,
-    );
-    const { stdout, stderr } = run(process.execPath, ["app.mjs"], folder);
-    expect(stdout.trim(), stderr).toBe("screws");
+  test("serve --init alone serves the database of DATABASE_URL, as in the container", async () => {
+    const cwd = join(folder, "container");
+    mkdirSync(cwd, { recursive: true });
+    fillDatabase(join(cwd, "shop.db"));
+    const env = { DATABASE_URL: "sqlite:./shop.db", CONFIG_DIR: "data/configs" };
+    const command = process.execPath;
+    const url = await serve({ command, args: [cli, "serve", "--init"], cwd, env });
+    const grid = await post(`${url}/api/shop/goods/datatables`, { draw: 1, start: 0, length: 5 });
+    expect(grid.recordsTotal).toBe(2);
   });
 
   test("handlers find their types", () => {

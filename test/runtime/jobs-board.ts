@@ -30,13 +30,15 @@ const service = await openService({
     JOBS_BOARD_TOKEN: token,
   },
   log: createLog("silent"),
+  basePath: "/rows",
 });
 await service.ready;
-await service.app.request("/api/test/goods/export", { method: "POST" });
+await service.app.request("/rows/api/test/goods/export", { method: "POST" });
 
 const visit = (path: string) =>
-  service.app.request(`/jobs-board${path}`, { headers: { Authorization: `Bearer ${token}` } });
+  service.app.request(`/rows/jobs-board${path}`, { headers: { Authorization: `Bearer ${token}` } });
 const page = await (await visit("")).text();
+const base = /<base href="([^"]+)"/.exec(page)?.[1];
 const script = /src="(static\/js\/main[^"]+)"/.exec(page)?.[1] ?? "";
 const files = [script, "static/favicon.ico", "static/nothing.js"];
 const statuses = await Promise.all(files.map(async (name) => (await visit(`/${name}`)).status));
@@ -46,5 +48,5 @@ const jobs = queues.map((queue) => queue.jobs.map(({ name, data }) => [name, Obj
 const bytes = (await (await visit(`/${script}`)).arrayBuffer()).byteLength;
 await service.close();
 rmSync(folder, { recursive: true });
-console.log(JSON.stringify({ statuses, jobs, isWhole: bytes > 10_000 }));
+console.log(JSON.stringify({ base, statuses, jobs, isWhole: bytes > 10_000 }));
 process.exit(0);

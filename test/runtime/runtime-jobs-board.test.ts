@@ -1,4 +1,4 @@
-/** The board of the jobs on Node, Bun and Deno, with the jobs in PostgreSQL: pages, files and the list of jobs. */
+/** The board of the jobs on Node, Bun and Deno, of a service below a path, with the jobs in PostgreSQL: pages, files and the list of jobs. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -19,7 +19,11 @@ test.each(["node", "bun", "deno"] as const)("%s shows the board and its jobs", a
       timeout: 45_000,
     });
     const seen = JSON.parse(stdout) as { statuses: number[]; jobs: [string, string[]][][] };
-    expect(seen).toMatchObject({ statuses: [200, 200, 404], isWhole: true });
+    expect(seen).toMatchObject({
+      base: "/rows/jobs-board/",
+      statuses: [200, 200, 404],
+      isWhole: true,
+    });
     expect(seen.jobs).toEqual([[["export", expect.arrayContaining(["project", "request"])]]]);
   } finally {
     await database.drop();

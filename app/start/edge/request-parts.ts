@@ -62,6 +62,7 @@ export async function openRequestParts(
       callers: openCallers(config.auth, { digest, outbound, log, knownKeys: keysOf(config) }),
       schema: installation.schemaOf(config),
       digest,
+      basePath: "",
     });
     return { project, background };
   }

@@ -4,6 +4,7 @@ import { serverAddress } from "../database-address.ts";
 export const address = serverAddress({
   schemes: ["mysql", "mariadb"],
   title: "MySQL or MariaDB",
+  driver: "mysql2",
   port: 3306,
   pooledFault: {
     found: "MySQL or MariaDB behind Hyperdrive, which passes on no prepared statements",

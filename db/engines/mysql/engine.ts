@@ -11,6 +11,7 @@ import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
+import { readReferencesTo } from "./incoming-keys.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
@@ -57,6 +58,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     plan: readPlan,
     indexFor,
     schemas: readSchemas,
+    referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,

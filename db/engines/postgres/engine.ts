@@ -7,6 +7,7 @@ import { readOutlines, readSchemas } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
+import { readReferencesTo } from "./incoming-keys.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -69,6 +70,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     plan: readPlan,
     indexFor,
     schemas: readSchemas,
+    referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),
     outputs: outputsOf,

@@ -6,6 +6,7 @@ export const address: EngineAddress = {
   schemes: ["sqlite"],
   title: "SQLite file",
   port: null,
+  driver: "better-sqlite3",
   databaseOf(url) {
     const path = pathOf(url);
     return `sqlite:${path === memory ? path : resolve(path)}`;

@@ -21,6 +21,12 @@ export function connectFault(error: unknown, path: string): DatabaseFault {
       remedy: "stop that program, or wait for it",
       isLasting: false,
     };
+  // The package has a program for each platform; one that was installed on another machine may lack this one's.
+  if (code === "MODULE_NOT_FOUND" || code === "ERR_DLOPEN_FAILED")
+    return lasting(
+      `the native part of the package better-sqlite3 cannot be loaded on ${process.platform} ${process.arch}`,
+      "delete node_modules and install the packages on this machine: npm install",
+    );
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined)
     return lasting(

@@ -11,6 +11,7 @@ import type { Log } from "../../../core/plans/ports.ts";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readTable } from "./catalog.ts";
+import { readReferencesTo } from "./incoming-keys.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -83,6 +84,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     plan: readPlan,
     indexFor,
     schemas: async () => [],
+    referencesTo: readReferencesTo,
     outlines: readOutlines,
     async query(connection, text) {
       const database = databases.get(connection)!;
