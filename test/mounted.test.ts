@@ -90,10 +90,10 @@ describe("below a path", () => {
     expect(await Promise.all(statuses)).toEqual(Object.keys(links).map(() => 200));
   });
 
-  test.each(["/rows", "/rows/", "/rows/docs"])("the page %s has links that work", async (path) => {
+  test.each(["/rows", "/rows/", "/rows/docs", "/rows/console"])("the page %s has links that work", async (path) => {
     const html = await (await get(path, { accept: "text/html" })).text();
     const links = [...html.matchAll(/(?:href|src)="([^"#]+)/g)].map(([, link = ""]) => link);
-    expect(links.length).toBeGreaterThan(4);
+    expect(links.length).toBeGreaterThan(2);
     const left: string[] = [];
     for (const link of links) {
       const { pathname, search } = new URL(link.replaceAll("&amp;", "&"), origin + path);

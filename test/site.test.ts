@@ -21,10 +21,9 @@ test("every page of docs/ is in the navigation, and nothing else but the pages b
 
 test("actions stand in groups below their section", () => {
   const actions = sidebar().find(({ text }) => text === "Actions");
-  expect(actions?.items[0]).toMatchObject({
-    text: "One record",
-    items: [{ text: "create", link: "/actions/create" }, {}, {}, {}, {}],
-  });
+  const [first] = actions?.items ?? [];
+  expect(first).toMatchObject({ text: "One record" });
+  expect(first && linksIn(first)).toContain("/actions/create");
 });
 
 test.each([
