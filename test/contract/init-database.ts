@@ -51,7 +51,8 @@ export function messyDatabase(engine: EngineName): string[] {
 }
 
 const special: Readonly<Record<EngineName, readonly string[]>> = {
-  sqlite: [],
+  // A view over a function that only the program knows to which the database belongs.
+  sqlite: ["create view broken as select group_names(name) as names from cities"],
   postgres: [
     "create type mood as enum ('glad', 'sad')",
     "create table people (id uuid primary key default gen_random_uuid(), name varchar(40) not null, mood mood not null, shown text generated always as (upper(name)) stored)",
@@ -66,6 +67,9 @@ const special: Readonly<Record<EngineName, readonly string[]>> = {
     "create trigger filling before insert on filled for each row execute function fill()",
   ],
   mysql: [
+    "create table gone (id integer)",
+    "create view broken as select id from gone",
+    "drop table gone",
     "create table people (id integer auto_increment primary key, name varchar(40) not null comment 'Family name. As in the passport.', mood enum('glad', 'sad') not null, shown varchar(40) generated always as (upper(name)) stored)",
   ],
 };

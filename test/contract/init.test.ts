@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { checkConfig } from "../../app/start/check-config.ts";
 import { readConfigFiles } from "../../app/start/config-files.ts";
 import { runInit } from "../../app/start/init.ts";
 import { createLog } from "../../app/start/log.ts";
@@ -225,6 +226,39 @@ test.runIf(engine !== "sqlite")("the summary says which views can be written", (
     /^ {2}shop\/paid_orders\.json:\d+ {2}the database can write through this view: .*primaryKey/m,
   );
 });
+
+test.runIf(engine !== "postgres")("a view that the database cannot read is left out", () => {
+  const unknown = "the database cannot read it (no such function: group_names)";
+  const reason = engine === "sqlite" ? unknown : "it has no columns that the database can read";
+  expect(summary).toContain(`\n  broken: ${reason}`);
+});
+
+test("check has nothing to say about what init wrote", async () => {
+  const files = await readConfigFiles(configDir);
+  const { faults, unreachable, drift } = await checkConfig({ files, env: environment() });
+  expect({ faults, unreachable, drift }).toEqual({
+    faults: [],
+    unreachable: [],
+    // Left out, and known by its outline alone.
+    drift: [],
+  });
+});
+
+test.runIf(engine === "sqlite")(
+  "an endpoint over a view that cannot be read is a fault",
+  async () => {
+    const files = new Map(await readConfigFiles(configDir));
+    files.set("shop/broken.json", JSON.stringify({ tableName: "broken", action: { read: true } }));
+    const { faults } = await checkConfig({ files, env: environment() });
+    expect(faults).toMatchObject([
+      {
+        file: "shop/broken.json",
+        path: "tableName",
+        found: "a view that the database itself cannot read (no such function: group_names)",
+      },
+    ]);
+  },
+);
 
 describe("the service", () => {
   test.for(expected)("answers for %s", async (name) => {

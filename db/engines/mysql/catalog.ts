@@ -9,8 +9,8 @@ import type {
   TableRefusal,
   UniqueConstraint,
 } from "../../../core/values/column.ts";
-import { changesWith } from "../changes-with.ts";
-import type { Connection } from "../engine.ts";
+import { changesWith, type TableLinks } from "../changes-with.ts";
+import { type Connection, type SharedFacts, sharedFact } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import { type ColumnFacts, columnOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
@@ -18,7 +18,7 @@ import { noWrites, writesOfView } from "./view-writes.ts";
 
 /** Null when there is no such table or view. `schema` null = the database of the URL. */
 export async function readTable(
-  connection: MysqlConnection,
+  { connection, shared }: { connection: MysqlConnection; shared: SharedFacts },
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -51,8 +51,6 @@ export async function readTable(
   );
   const references = [...groupedBy(await read(referencesQuery))];
   const identity = String(table["identity"]);
-  const cascades = await connection.run(cascadesQuery, [], false);
-  const triggers = await connection.run(triggersQuery, [], false);
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -84,13 +82,20 @@ export async function readTable(
     // What stands under a view changes with it.
     changesWith: isView
       ? null
-      : changesWith(identity, {
-          links: cascades.rows.map((row) => ({
-            from: String(row["parent"]),
-            to: String(row["child"]),
-          })),
-          triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
-        }),
+      : changesWith(identity, await sharedFact(shared, "links", () => linksOf(connection))),
+  };
+}
+
+/** Of all databases of the server: it opens each of their tables for that. */
+async function linksOf(connection: MysqlConnection): Promise<TableLinks> {
+  const cascades = await connection.run(cascadesQuery, [], false);
+  const triggers = await connection.run(triggersQuery, [], false);
+  return {
+    links: cascades.rows.map((row) => ({
+      from: String(row["parent"]),
+      to: String(row["child"]),
+    })),
+    triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
   };
 }
 

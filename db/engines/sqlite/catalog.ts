@@ -12,7 +12,7 @@ import {
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
-import type { Connection } from "../engine.ts";
+import { type Connection, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./stored-forms.ts";
@@ -29,14 +29,13 @@ interface ColumnRow {
 }
 
 /** Where tables are read, and what is learned of the forms of their values. */
-export interface Reading {
-  readonly connection: Connection;
+export interface Reading extends TableReading {
   readonly database: Database;
   readonly forms: StoredForms;
 }
 
 export async function readTable(
-  { connection, database, forms }: Reading,
+  { connection, shared, database, forms }: Reading,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -91,7 +90,9 @@ export async function readTable(
     transactional: true,
     identity: self,
     // What stands under a view changes with it.
-    changesWith: isView ? null : changesWith(self, await linksOf(rows, schema)),
+    changesWith: isView
+      ? null
+      : changesWith(self, await sharedFact(shared, `links ${schema}`, () => linksOf(rows, schema))),
   };
 }
 
