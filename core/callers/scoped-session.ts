@@ -108,11 +108,8 @@ class ScopedQueries implements Queries {
   async insert(insert: Insert): Promise<Row[]> {
     const { table, key, columns, rows, returning } = insert;
     const within = this.within(table);
-    if (within === null) {
-      const stored = await this.queries.insert(narrowed(insert));
-      await this.mustReferToSeen(table, { columns, rows });
-      return stored;
-    }
+    await this.mustReferToSeen(table, { columns, rows });
+    if (within === null) return this.queries.insert(narrowed(insert));
     if (key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, ...key])];
@@ -124,7 +121,6 @@ class ScopedQueries implements Queries {
         return at >= 0 ? rows[index]![at]! : comparand(column, row[column.name]);
       }),
     );
-    await this.mustReferToSeen(table, { columns, rows });
     await this.mustLieWithin({ table, key, keys }, within);
     for (const column of key)
       if (!returning.includes(column)) for (const row of stored) delete row[column.name];
@@ -134,8 +130,16 @@ class ScopedQueries implements Queries {
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { table, key, keyValue, guard, set } = update;
     const within = this.within(table);
-    const row = await this.queries.updateOne(narrowed({ ...update, guard: allOf(guard, within) }));
-    if (row !== null) await this.mustReferToSeen(table, assigned(set));
+    const guarded = allOf(guard, within);
+    try {
+      await this.mustReferToSeen(table, assigned(set));
+    } catch (error) {
+      const where = allOf(keyIn(key, [keyValue]), guarded);
+      const source = sourceOf(table);
+      if ((await this.queries.count(narrowed({ kind: "count", source, where }))) === 0) return null;
+      throw error;
+    }
+    const row = await this.queries.updateOne(narrowed({ ...update, guard: guarded }));
     if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
     const moved = key.map((column, at) => {
       const change = set.find((one) => one.kind === "set" && one.column === column);
@@ -149,11 +153,11 @@ class ScopedQueries implements Queries {
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
     const within = this.within(table);
+    await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
+    await this.mustReferToSeen(table, assigned(set));
     const matched = await this.queries.updateMany(
       narrowed({ ...update, guard: allOf(guard, within) }),
     );
-    await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
-    await this.mustReferToSeen(table, assigned(set));
     if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
     await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
     return matched;
@@ -178,25 +182,24 @@ class ScopedQueries implements Queries {
     return this.scope.rowsOf(sourceOf(table));
   }
 
-  /** Whether a write to the table is checked afterwards, which needs a transaction. */
-  protected isCheckedAfter(table: Table): boolean {
+  /** Whether a write to the table needs other statements for its checks, and so a transaction. */
+  protected isChecked(table: Table): boolean {
     return this.within(table) !== null || referencesOf(table, this.scope).length > 0;
   }
 
   /**
-   * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
-   * caller may not see.
+   * Rejects with `foreignKeyMissing` when a written value references a row that the caller may not see, or that does not
+   * exist. It is asked before the write: SQLite does not say which of several references broke, so that a missing row would
+   * be answered in another way than a hidden one. Rows of the same statement are not there yet.
    */
   private async mustReferToSeen(table: Table, written: Written): Promise<void> {
     for (const { columns, target } of referencesOf(table, this.scope)) {
-      const places = columns.map((name) =>
-        written.columns.findIndex((column) => column.name === name),
+      const isOwnTable = target.table.identity === table.identity;
+      const own = new Set(
+        isOwnTable ? tuplesOf(written, target.keys.map(nameOf)).map(tupleText) : [],
       );
-      if (places.includes(-1)) continue;
-      const tuples = distinct(
-        written.rows
-          .map((row) => places.map((place) => row[place] ?? null))
-          .filter((values) => !values.includes(null)),
+      const tuples = tuplesOf(written, columns).filter(
+        (values) => !values.includes(null) && !own.has(tupleText(values)),
       );
       if (!(await this.areAllSeen(tuples, target)))
         throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
@@ -315,19 +318,19 @@ class ScopedSession extends ScopedQueries implements Session {
     );
   }
 
-  // A write with a check afterwards is two statements.
+  // A write with a check is two statements.
   override insert(insert: Insert): Promise<Row[]> {
-    if (!this.isCheckedAfter(insert.table)) return super.insert(insert);
+    if (!this.isChecked(insert.table)) return super.insert(insert);
     return this.tx((tx) => tx.insert(insert));
   }
 
   override updateOne(update: UpdateOne): Promise<Row | null> {
-    if (!this.isCheckedAfter(update.table)) return super.updateOne(update);
+    if (!this.isChecked(update.table)) return super.updateOne(update);
     return this.tx((tx) => tx.updateOne(update));
   }
 
   override updateMany(update: UpdateMany): Promise<number> {
-    if (!this.isCheckedAfter(update.table)) return super.updateMany(update);
+    if (!this.isChecked(update.table)) return super.updateMany(update);
     return this.tx((tx) => tx.updateMany(update));
   }
 }
@@ -370,9 +373,17 @@ function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[
 
 const none: readonly Reference[] = [];
 
-const distinct = (tuples: readonly (readonly Scalar[])[]): readonly (readonly Scalar[])[] => [
-  ...new Map(tuples.map((values) => [values.map(String).join("\0"), values])).values(),
-];
+const nameOf = ({ name }: Column): string => name;
+
+/** The different values of these columns; none unless all of them are written. */
+function tuplesOf({ columns, rows }: Written, names: readonly string[]): (readonly Scalar[])[] {
+  const places = names.map((name) => columns.findIndex((column) => column.name === name));
+  if (places.includes(-1)) return [];
+  const tuples = rows.map((row) => places.map((place) => row[place] ?? null));
+  return [...new Map(tuples.map((values) => [tupleText(values), values])).values()];
+}
+
+const tupleText = (values: readonly Scalar[]): string => values.map(String).join("\0");
 
 const columnOf = ({ column }: Assignment): Column => column;
 
