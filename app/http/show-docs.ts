@@ -2,7 +2,8 @@
 import type { Hono } from "hono";
 import { notFound } from "../../core/values/errors.ts";
 import { docsMissingPage, docsPage, type DocsPaths } from "../pages/docs-page.ts";
-import { type ExchangeDeps, type Handle, inExchange } from "./exchange.ts";
+import type { ExchangeDeps, Handle } from "./exchange.ts";
+import { getRoutes } from "./get-routes.ts";
 import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 
 /** The files that the page loads. */
@@ -31,7 +32,7 @@ export const docsFolder = "docs/files/";
 export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
   if (docs === "off") return;
   if (docs === "without files") {
-    app.get("/docs", inExchange(deps, showMissing));
+    getRoutes(app, deps, { "/docs": showMissing });
     return;
   }
   let opening: Promise<DocsFiles> | null = null;
@@ -40,8 +41,10 @@ export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
       opening = null;
       throw error;
     }));
-  app.get("/docs", inExchange(deps, showDocs(open)));
-  app.get(`/${docsFolder}:folder/:file`, inExchange(deps, showDocsFile(open)));
+  getRoutes(app, deps, {
+    "/docs": showDocs(open),
+    [`/${docsFolder}:folder/:file`]: showDocsFile(open),
+  });
 }
 
 const showDocs =
