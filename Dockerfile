@@ -16,7 +16,7 @@ RUN node configs/demo/create.ts \
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-# Exports, uploads and the demo's database: the only folder that is written to, beside /tmp.
+# Configuration, exports, uploads and the demo's database: the only folder that is written to, beside /tmp.
 COPY --from=packages --chown=65532:65532 /app/data data
 COPY package.json LICENSE ./
 COPY configs configs
@@ -24,10 +24,12 @@ COPY core core
 COPY db db
 COPY jobs jobs
 COPY app app
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+# The demo is in configs.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 CONFIG_DIR=/app/data/configs
 EXPOSE 3000
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s \
   CMD ["/nodejs/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/nodejs/bin/node", "app/start/cli.ts"]
-CMD ["serve"]
+# Without a configuration, the first start writes one for the database of DATABASE_URL.
+CMD ["serve", "--init"]

@@ -28,6 +28,7 @@ import { lookup } from "./actions/lookup.ts";
 import { nextStatuses } from "./actions/next-statuses.ts";
 import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
+import { restore } from "./actions/restore.ts";
 import { updateComposite } from "./actions/update-composite.ts";
 import { update } from "./actions/update.ts";
 
@@ -37,6 +38,7 @@ export const actions: readonly Action[] = [
   first,
   update,
   deleteRecords,
+  restore,
   adjust,
   datatables,
   lookup,

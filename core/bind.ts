@@ -7,6 +7,7 @@ import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
+import { withVisibility } from "./callers/visibility.ts";
 import type { Queries, Session } from "./callers/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
@@ -22,7 +23,11 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
   const bound = action.bind(entity);
   if (bound === null) return null;
   const scopeFor = (request: Request): Scope =>
-    access.scopeOf(request.caller, { entity, action: action.name });
+    withVisibility(
+      access.scopeOf(request.caller, { entity, action: action.name }),
+      entity,
+      action.name,
+    );
   const handler: Handler = {
     async run(request, keepAnswer) {
       const scope = scopeFor(request);

@@ -4,6 +4,7 @@
  */
 import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
+import { withVisibility } from "../core/callers/visibility.ts";
 import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/values/json.ts";
@@ -42,7 +43,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const access = await project.access();
     if (!access.mayUse(caller, { entity, action })) throw notFound(noLongerThere);
     const rights = access.fieldsOf(caller, { entity, action });
-    const scope = access.scopeOf(caller, { entity, action });
+    const scope = withVisibility(access.scopeOf(caller, { entity, action }), entity, action);
     return doJob(run, {
       ...rest,
       project,

@@ -1,7 +1,8 @@
 /** The files that put the service into containers name what is there: folders, programs, packages, ports. No engine is asked. */
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { CORE_SCHEMA, load, loadAll, mergeTag } from "js-yaml";
+import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 
 const root = join(import.meta.dirname, "..");
@@ -67,4 +68,73 @@ test("the workers scale by the lists in which BullMQ keeps the jobs", async () =
   const keys = lists.map(([, name]) => name);
   const queue = `${keyPrefix}:${parseEnv({}).queueName}`;
   expect(keys).toEqual([`${queue}:wait`, `${queue}:active`]);
+});
+
+interface Service {
+  readonly image: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+describe.each(["compose.yaml", "deploy/compose.yaml"])("%s", (file) => {
+  const { services, volumes } = load(read(file), {
+    schema: CORE_SCHEMA.withTags(mergeTag),
+  }) as Compose;
+  const all = Object.values(services);
+  const own = all.filter(({ image }) => image === "rowgate");
+
+  test("builds the image from the folder with the Dockerfile", () => {
+    const folders = own.flatMap(({ build }) => (build === undefined ? [] : [build]));
+    expect(folders.length).toBe(1);
+    expect(existsSync(join(root, dirname(file), folders[0]!, "Dockerfile"))).toBe(true);
+  });
+
+  test("declares every volume, and names only services that are there", () => {
+    const named = all.flatMap((one) => (one.volumes ?? []).map((volume) => volume.split(":")[0]!));
+    expect(named.filter((name) => !Object.hasOwn(volumes, name))).toEqual([]);
+    const needed = all.flatMap((one) => Object.keys(one.depends_on ?? {}));
+    expect(needed.filter((name) => !Object.hasOwn(services, name))).toEqual([]);
+  });
+
+  test("opens its port to this machine alone", () => {
+    const ports = all.flatMap((one) => one.ports ?? []);
+    expect(ports).toEqual(["127.0.0.1:3000:3000"]);
+  });
+
+  test("sets only variables that the service reads", () => {
+    const known = read("docs/configuration.md") + read("configs/demo/project.json");
+    const names = own.flatMap(({ environment }) => Object.keys(environment ?? {}));
+    expect(names.length).toBeGreaterThan(1);
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+test("every manifest of Kubernetes can be read, and has a kind and a name", () => {
+  const folder = join(root, "deploy/kubernetes");
+  for (const name of globSync("*.yaml", { cwd: folder })) {
+    const found = loadAll(readFileSync(join(folder, name), "utf8")) as {
+      kind?: string;
+      metadata?: { name?: string };
+    }[];
+    for (const { kind, metadata } of found)
+      expect([name, kind, kind === "Kustomization" || metadata?.name]).toEqual([
+        name,
+        expect.any(String),
+        expect.anything(),
+      ]);
+  }
+});
+
+test("the image starts as the documentation says: with a configuration of its own in the volume", () => {
+  expect(lastStage).toContain("CONFIG_DIR=/app/data/configs");
+  expect(lastStage).toContain('\nCMD ["serve", "--init"]\n');
+  expect(lastStage).toContain("\nVOLUME /app/data\n");
 });

@@ -38,7 +38,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "faults-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   "faults-redis": { command: "test:deep", servers: ["redis"] },
   jobs: { command: "test:deep", servers: everyServer },
-  browser: { command: "test:deep", servers: [], programs: ["chromium"] },
+  browser: { command: "test:deep", servers: ["postgres"], programs: ["chromium"] },
   runtime: { command: "test:deep", servers: everyServer },
   workerd: { command: "test:deep", servers: everyServer },
   "workerd-postgres": { command: "test:deep", servers: ["postgres", "redis"] },

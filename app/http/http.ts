@@ -7,17 +7,19 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
-import { inExchange, type ExchangeDeps } from "./exchange.ts";
+import { inExchange } from "./exchange.ts";
 import { getRoutes } from "./get-routes.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { callAction, callNothing } from "./routes.ts";
+import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 
-export interface Deps extends DocumentDeps, ExchangeDeps, HealthDeps, FrontPageDeps, MetricsDeps {
+export interface Deps extends DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDeps, MetricsDeps {
   readonly docs: Docs;
+  readonly console: Console;
 }
 
 export function createApp(deps: Deps): Hono {
@@ -44,6 +46,7 @@ export function createApp(deps: Deps): Hono {
   app.all("/api/:project/:endpoint/:action", inExchange(deps, callAction(deps)));
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
   mountDocs(app, deps.docs, deps);
+  mountConsole(app, deps.console, deps);
   app.notFound(inExchange(deps, callNothing(deps)));
   return app;
 }

@@ -1,22 +1,14 @@
 /** `GET /docs`: a page that shows the OpenAPI document. Its files are opened when the page is first asked for. */
 import type { Hono } from "hono";
-import { notFound } from "../../core/values/errors.ts";
 import { docsMissingPage, docsPage, type DocsPaths } from "../pages/docs-page.ts";
 import type { ExchangeDeps, Handle } from "./exchange.ts";
 import { getRoutes } from "./get-routes.ts";
-import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
+import { pageAnswer, plainPagePolicy } from "./page-answer.ts";
+import { openedOnce, type SentFiles, showSentFile } from "./send-files.ts";
 
 /** The files that the page loads. */
-export interface DocsFiles {
+export interface DocsFiles extends SentFiles {
   readonly paths: DocsPaths;
-  /** `path`: one of `paths`. Null: there is no such file. `gzips`: the client takes gzip. */
-  read(path: string, options: { readonly gzips: boolean }): Promise<DocsFile | null>;
-}
-
-export interface DocsFile {
-  readonly mediaType: string;
-  readonly content: Uint8Array<ArrayBuffer>;
-  readonly isGzipped: boolean;
 }
 
 /** `off`: there is no such page. `without files`: a page says where the document is. */
@@ -35,15 +27,10 @@ export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
     getRoutes(app, deps, { "/docs": showMissing });
     return;
   }
-  let opening: Promise<DocsFiles> | null = null;
-  const open = (): Promise<DocsFiles> =>
-    (opening ??= docs().catch((error: unknown) => {
-      opening = null;
-      throw error;
-    }));
+  const open = openedOnce(docs);
   getRoutes(app, deps, {
     "/docs": showDocs(open),
-    [`/${docsFolder}:folder/:file`]: showDocsFile(open),
+    [`/${docsFolder}:folder/:file`]: showSentFile(open),
   });
 }
 
@@ -56,17 +43,3 @@ const showDocs =
 
 const showMissing: Handle = async (_c, exchange) =>
   pageAnswer(exchange, { text: await docsMissingPage(), policy: plainPagePolicy, status: 404 });
-
-const showDocsFile =
-  (open: () => Promise<DocsFiles>): Handle =>
-  async (c, exchange) => {
-    const { read } = await open();
-    const gzips = /\bgzip\b/.test(c.req.header("Accept-Encoding") ?? "");
-    const file = await read(c.req.path.slice(1), { gzips });
-    if (!file) throw notFound("No resource exists at this path");
-    const headers = { Vary: "Accept-Encoding" };
-    return fileAnswer(exchange, {
-      ...file,
-      headers: file.isGzipped ? { ...headers, "Content-Encoding": "gzip" } : headers,
-    });
-  };

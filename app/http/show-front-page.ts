@@ -20,6 +20,7 @@ import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 export interface Extras {
   readonly version: string;
   readonly docs: boolean;
+  readonly console: boolean;
   readonly jobsBoard: boolean;
 }
 
@@ -38,7 +39,14 @@ interface Page extends PageLink {
 }
 
 /** What can be visited beside the API. The one place that says which of these exist. */
-const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
+const pagesOf = ({ docs, console, jobsBoard }: Extras): readonly Page[] => [
+  {
+    name: "console",
+    title: "Console",
+    text: "see and edit records",
+    path: "/console",
+    isThere: console,
+  },
   {
     name: "docs",
     title: "Documentation",
@@ -52,13 +60,6 @@ const pagesOf = ({ docs, jobsBoard }: Extras): readonly Page[] => [
     text: "the same for programs",
     path: "/openapi.json",
     isThere: true,
-  },
-  {
-    name: "console",
-    title: "Console",
-    text: "see and edit records",
-    path: "/console",
-    isThere: false,
   },
   {
     name: "jobs_board",

@@ -3,9 +3,10 @@
  * over them. A Worker has no files, so both must be part of its code. `node app/start/bundle-config.ts [module]`;
  * CONFIG_DIR names the folder.
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { readConfigFiles } from "./config-files.ts";
+import { consoleSources } from "./console-files.ts";
 import { parseEnv } from "./env.ts";
 
 const { configDir } = parseEnv({ CONFIG_DIR: process.env["CONFIG_DIR"] });
@@ -18,6 +19,15 @@ function specifierOf(path: string): string {
   const way = relative(dirname(target), path).replaceAll("\\", "/");
   return JSON.stringify(way.startsWith(".") ? way : `./${way}`);
 }
+
+/** Names and texts. */
+const consoleTexts = (): Promise<[string, string][]> =>
+  Promise.all(
+    [...consoleSources()].map(async ([name, file]): Promise<[string, string]> => [
+      name,
+      await readFile(file, "utf8"),
+    ]),
+  );
 
 const text = [
   "/** Written by app/start/bundle-config.ts from the configuration folder; not to be edited. */",
@@ -34,6 +44,9 @@ const text = [
   "  ]),",
   "  components: new Map<string, Record<string, unknown>>([",
   ...components.map((path, at) => `    [${JSON.stringify(path)}, c${at}],`),
+  "  ]),",
+  "  consoleFiles: new Map([",
+  ...(await consoleTexts()).map((file) => `    ${JSON.stringify(file)},`),
   "  ]),",
   "});",
   "",

@@ -1,26 +1,13 @@
-/**
- * The files of the page `/docs`: Swagger UI, and the page's own script. Nothing is read before the page is
- * first asked for; after that only the compressed files stay in memory (0.5 MB).
- */
+/** The files of the page `/docs`: Swagger UI, and the page's own script (0.5 MB compressed). */
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import { type DocsFile, docsFolder, type DocsFiles } from "../http/show-docs.ts";
-
-const mediaTypes = {
-  css: "text/css; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-} as const;
-
-interface Source {
-  readonly file: string;
-  readonly mediaType: string;
-}
+import { docsFolder, type DocsFiles } from "../http/show-docs.ts";
+import { mediaTypes } from "./media-types.ts";
+import { createSentFiles } from "./disk-files.ts";
 
 /** Rejects when the package is not installed. */
 export async function openDocsFiles(): Promise<DocsFiles> {
@@ -36,32 +23,12 @@ export async function openDocsFiles(): Promise<DocsFiles> {
   const style = `${docsFolder}swagger-ui-${version}/swagger-ui.css`;
   const bundle = `${docsFolder}swagger-ui-${version}/swagger-ui-bundle.js`;
   const own = `${docsFolder}rowgate-${ownVersion}/docs.js`;
-  const sources: ReadonlyMap<string, Source> = new Map([
-    [style, { file: ofPackage("swagger-ui.css"), mediaType: mediaTypes.css }],
-    [bundle, { file: ofPackage("swagger-ui-bundle.js"), mediaType: mediaTypes.js }],
-    [own, { file: script, mediaType: mediaTypes.js }],
-  ]);
-  const gzipped = new Map<string, Promise<DocsFile>>();
-
-  return {
-    paths: { styles: [style], scripts: [bundle, own] },
-    async read(path, { gzips }) {
-      const source = sources.get(path);
-      if (!source) return null;
-      if (!gzips) return plain(source);
-      const made = gzipped.get(path) ?? compressed(source);
-      gzipped.set(path, made);
-      made.catch(() => gzipped.delete(path));
-      return made;
-    },
-  };
-}
-
-async function plain({ file, mediaType }: Source): Promise<DocsFile> {
-  return { mediaType, content: await readFile(file), isGzipped: false };
-}
-
-async function compressed(source: Source): Promise<DocsFile> {
-  const { mediaType, content } = await plain(source);
-  return { mediaType, content: await promisify(gzip)(content), isGzipped: true };
+  const files = createSentFiles(
+    new Map([
+      [style, { file: ofPackage("swagger-ui.css"), mediaType: mediaTypes.css }],
+      [bundle, { file: ofPackage("swagger-ui-bundle.js"), mediaType: mediaTypes.js }],
+      [own, { file: script, mediaType: mediaTypes.js }],
+    ]),
+  );
+  return { ...files, paths: { styles: [style], scripts: [bundle, own] } };
 }

@@ -62,6 +62,7 @@ const variables = z.object({
     )
     .optional(),
   DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
+  CONSOLE: z.enum(["on", "off"], "must be on or off").default("on"),
   METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
     .string()
@@ -74,6 +75,7 @@ const variables = z.object({
       "must be an address such as postgres://user:password@localhost:5432/jobs",
     )
     .optional(),
+  DATABASE_URL: z.string().optional(),
   STORAGE_URL: z
     .string()
     .default("file:./data/files")
@@ -121,8 +123,12 @@ export interface Settings {
   readonly metricsToken: string | null;
   /** Whether there is the page `/docs`. */
   readonly docs: boolean;
+  /** Whether there is the page `/console`. */
+  readonly console: boolean;
   /** Where a worker serves its metrics. Null: nowhere. */
   readonly metricsPort: number | null;
+  /** The database for which `serve --init` writes a configuration. Null: none. */
+  readonly databaseUrl: string | null;
   /** Null: locks and cache stay in the process. */
   readonly redisUrl: string | null;
   /** Null: jobs are kept in Redis or, without Redis, by the service itself. Never set together with `redisUrl`. */
@@ -141,6 +147,7 @@ export interface Settings {
 
 /** Not shown in messages: an address may hold a password. */
 const secrets: ReadonlySet<string> = new Set([
+  "DATABASE_URL",
   "REDIS_URL",
   "JOBS_DATABASE_URL",
   "JOBS_BOARD_TOKEN",
@@ -185,7 +192,9 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
     docs: parsed.data.DOCS === "on",
+    console: parsed.data.CONSOLE === "on",
     metricsPort: parsed.data.METRICS_PORT ?? null,
+    databaseUrl: parsed.data.DATABASE_URL ?? null,
     redisUrl: REDIS_URL ?? null,
     jobsDatabaseUrl: JOBS_DATABASE_URL ?? null,
     storage: storageOf(parsed.data),

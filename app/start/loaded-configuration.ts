@@ -202,11 +202,13 @@ function appFor(
   const board = parts.board();
   const jobsBoard = board !== null;
   const docs = settings.docs ? openDocs : "off";
+  const console = settings.console ? openConsole : "off";
   const app = appOver(projects, {
     ...edge,
     jobsBoard,
     docs,
     basePath,
+    console,
     digest: sha256,
     log,
     observe,
@@ -229,8 +231,9 @@ function hostCheckOf(
   return isExposed || allowedHosts.length > 0 ? createHostCheck(allowedHosts) : null;
 }
 
-/** Loaded when the page is first asked for. */
+/** Each is loaded when its page is first asked for. */
 const openDocs = async () => (await import("./docs-files.ts")).openDocsFiles();
+const openConsole = async () => (await import("./console-files.ts")).openConsoleFiles();
 
 const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

@@ -7,6 +7,7 @@ import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { hasAuth } from "../../core/config/survey.ts";
 import type { Access } from "../../core/callers/access.ts";
 import { type CompiledProject, compileProject } from "../../core/config/compile-project.ts";
+import { softDeleteConfig } from "../../core/config/soft-delete-plan.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import {
@@ -140,7 +141,14 @@ async function openProject(
     if (hasAuth(config)) return wholeProject();
     let compiling = oneByOne.get(endpoint);
     if (compiling === undefined) {
-      compiling = once(() => compile(config.endpoints.filter(({ name }) => name === endpoint)));
+      // Which rows of other tables are deleted, their own endpoints say.
+      compiling = once(() =>
+        compile(
+          config.endpoints.filter(
+            ({ name, payload }) => name === endpoint || softDeleteConfig(payload) !== null,
+          ),
+        ),
+      );
       oneByOne.set(endpoint, compiling);
     }
     return compiling();

@@ -18,7 +18,7 @@ import type { Risk } from "../../core/config/risks.ts";
 import { bindProject, type Project, type Routes, type SchemaWatch } from "../../core/dispatch.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
-import { traitsOf } from "../../core/openapi/traits.ts";
+import { signInOriginsOf, traitsOf } from "../../core/openapi/traits.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
@@ -29,6 +29,7 @@ import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
 import type { ConfigState } from "../http/health.ts";
 import { createApp } from "../http/http.ts";
+import type { Console } from "../http/show-console.ts";
 import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
@@ -168,6 +169,8 @@ export interface AppParts {
   readonly docs: Docs;
   /** Where the service is mounted, as `/rows`; empty at the root. */
   readonly basePath: string;
+  /** The page `/console`. */
+  readonly console: Console;
   /** The state of the configuration; null where it cannot be loaded again. */
   readonly configState: (() => ConfigState) | null;
   /** The text of `/metrics`. Null where nothing is kept between two requests. */
@@ -186,6 +189,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
   const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, basePath, log } =
     parts;
+  const { console } = parts;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
       project,
@@ -195,9 +199,11 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
       onRefused: onRateLimited && ((limit) => onRateLimited(project, limit)),
     });
   return createApp({
-    extras: { version, docs: typeof docs === "function", jobsBoard },
+    extras: { version, docs: typeof docs === "function", console: console !== "off", jobsBoard },
     docs,
     basePath,
+    console,
+    signInOrigins: configs.flatMap(({ auth }) => signInOriginsOf(auth)),
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
     projects: new Map(projects.map((project) => [project.name, project])),

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { vendorFiles } from "../console/client-files.ts";
 
 const root = join(import.meta.dirname, "../..");
 const manifest = join(root, "package.json");
@@ -39,15 +40,18 @@ function prepack(): void {
     shell: process.platform === "win32",
   });
   if (status !== 0) process.exit(1);
-  // Scripts for browsers are sent as they are.
-  for (const script of globSync("app/**/*.js", { cwd: root }))
-    cpSync(join(root, script), join(root, "dist", script));
+  // Scripts and styles for browsers are sent as they are.
+  for (const file of globSync("app/**/*.{js,css}", { cwd: root }))
+    cpSync(join(root, file), join(root, "dist", file));
   bringSwaggerUi();
+  bringConsoleLibraries();
   const text = readFileSync(manifest, "utf8");
   mkdirSync(dirname(original), { recursive: true });
   writeFileSync(original, text);
   const { dependencies, ...members } = JSON.parse(text) as { dependencies: object };
-  const own = { ...members, dependencies: { ...dependencies, "swagger-ui-dist": undefined } };
+  const brought = ["swagger-ui-dist", ...Object.values(vendorFiles).map((one) => one.package)];
+  const needed = Object.entries(dependencies).filter(([name]) => !brought.includes(name));
+  const own = { ...members, dependencies: Object.fromEntries(needed) };
   const kept = Object.entries(own).filter(([name]) => !left.includes(name));
   writeFileSync(manifest, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
 }
@@ -65,6 +69,17 @@ function bringSwaggerUi(): void {
     version: string;
   };
   writeFileSync(join(to, "package.json"), JSON.stringify({ version }));
+}
+
+/** Copies the libraries of the console into the package, which so needs none of the rest of them. */
+function bringConsoleLibraries(): void {
+  for (const [name, { package: from, file }] of Object.entries(vendorFiles)) {
+    const folder = join(root, "node_modules", from);
+    const to = join(root, "dist/app/console/client", name);
+    cpSync(join(folder, file), to);
+    const [license] = globSync("[Ll][Ii][Cc][Ee][Nn][Ss][Ee]*", { cwd: folder });
+    if (license !== undefined) cpSync(join(folder, license), `${to}.LICENSE`);
+  }
 }
 
 function postpack(): void {

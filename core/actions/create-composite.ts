@@ -58,6 +58,7 @@ export const createComposite = defineAction<CompositeNeeds>({
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  sees: "active",
   takesOptions: true,
   takesEmptyBody: false,
   needs: compositeNeeds,

@@ -15,6 +15,7 @@ export const create = defineAction<InsertingPlan>({
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  sees: "active",
   takesOptions: true,
   takesEmptyBody: false,
 

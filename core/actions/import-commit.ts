@@ -17,6 +17,7 @@ export const importCommit = defineAction<ImportPlan>({
   requires: ["key", "inserts", "transactions", "auditColumns", "jobs"],
   headers: ["Idempotency-Key"],
   errors: ["invalidJobState", "tooManyRequests"],
+  sees: "active",
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,

@@ -14,6 +14,7 @@ export const importPreview = defineAction<ImportPlan>({
   group: "import",
   requires: ["jobs"],
   errors: ["tooManyRequests"],
+  sees: "active",
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,

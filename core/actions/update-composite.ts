@@ -96,7 +96,7 @@ export const updateComposite = defineAction<CompositeNeeds>({
       const oldRecord = await lockRecord(call, plan, keyValue, tx);
       const data = await runBefore(call, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
       const changes = ready ?? changesOf(call, plan, data);
-      const record = await change(plan, { changes, keyValue, oldRecord, tx, oneByOne });
+      const record = await change(plan, { call, changes, keyValue, oldRecord, tx, oneByOne });
       if (!record) throw noSuchRecord(entity);
       await runAfter(call, tx, { event: "onAfterUpdate", data, oldRecord, record });
       const message = `${entity.name} data successfully updated`;
@@ -178,6 +178,7 @@ function checkOnce({ detail, deletes, updates }: DetailChanges): void {
 }
 
 interface Change extends Pick<DetailScope, "tx" | "oneByOne"> {
+  readonly call: Call;
   readonly changes: CompositeChanges;
   readonly keyValue: KeyValue;
   readonly oldRecord: Row;
@@ -185,7 +186,7 @@ interface Change extends Pick<DetailScope, "tx" | "oneByOne"> {
 
 async function change(
   plan: CompositeNeeds,
-  { changes, keyValue, oldRecord, tx, oneByOne }: Change,
+  { call, changes, keyValue, oldRecord, tx, oneByOne }: Change,
 ): Promise<Row | null> {
   // The database may store the key in another form than it was sent. Details get the stored form.
   const [header] = plan.write.key;
@@ -198,7 +199,8 @@ async function change(
       headerKey: headerKeyFor(one.detail, shownKey),
     },
   }));
-  for (const { detail, deletes, scope } of details) await deleteDetails(detail, deletes, scope);
+  for (const { detail, deletes, scope } of details)
+    await deleteDetails(detail, deletes, { ...scope, call });
   for (const { updates, scope } of details) await updateDetails(updates, scope);
   for (const { detail, inserts, scope } of details) await insertDetails(detail, inserts, scope);
   const set = [...changes.header];

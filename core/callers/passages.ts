@@ -11,6 +11,11 @@ export const passages = {
   jobLedger: "results of imports",
   /** Each statement names the key of a header, which was read, locked or stored within the scope in the same transaction. */
   details: "details of a header within the scope",
+  /**
+   * Rows that point at a row which delete marks, and rows that a row to be restored points at: the database itself would
+   * look at all of them, and change them by its rules. Nothing of them is shown.
+   */
+  references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
   /**

@@ -63,6 +63,9 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
   return {
     key: JSON.stringify(ownRows),
     isWhole: false,
+    hides: false,
+    visibleRows: () => null,
+    seesRow: () => true,
     rowsOf(source) {
       // Sources of tables are created for each statement.
       if (source.kind === "table" && source.identity !== undefined)

@@ -3,6 +3,7 @@
  * `access.ts` determines the scope of a caller.
  */
 import type { Column, ForeignKey, Source, Table } from "../values/column.ts";
+import type { Row } from "../plans/ports.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
@@ -10,12 +11,21 @@ import type { Condition } from "../query/statement.ts";
 export interface Scope {
   /** Equal for scopes with the same rows; part of the key of cached answers. Empty: all rows. */
   readonly key: string;
-  /** True: nothing is restricted. */
+  /** True: nothing is restricted for the caller. */
   readonly isWhole: boolean;
+  /** True: `visibleRows` leaves rows out of some source. */
+  readonly hides: boolean;
+  /**
+   * The rows of the source that the call is about, whoever the caller is: soft delete leaves some out. Null = all. They are
+   * no secret, and a new row may be one of the others.
+   */
+  visibleRows(source: Source): Condition | null;
+  /** The same for a row that a query of the operator's own gives of the table, as far as it shows the marks. */
+  seesRow(table: Table, row: Row): boolean;
   /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
-   * The rows that a foreign key may reference when the caller sees only some rows of that table; a row outside of them
+   * The rows that a foreign key may reference when the caller sees only some rows of that table, or some are marked as deleted; a row outside of them
    * counts as missing. Null = all rows that the database accepts.
    */
   referredRows(key: ForeignKey): { readonly table: Table; readonly rows: Condition } | null;
@@ -37,6 +47,9 @@ export const noFills: ReadonlyMap<string, Json> = new Map();
 export const wholeScope: Scope = Object.freeze({
   key: "",
   isWhole: true,
+  hides: false,
+  visibleRows: () => null,
+  seesRow: () => true,
   rowsOf: () => null,
   referredRows: () => null,
   refusedColumn: () => null,

@@ -1,6 +1,6 @@
 /**
  * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
- * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * tables. WrittenValues rows are checked again, so that no row leaves the scope. This is the only place that creates
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
@@ -12,7 +12,6 @@ import {
   type Aggregate,
   allOf,
   type Ask,
-  type Assignment,
   type Calculate,
   type Condition,
   type Count,
@@ -30,12 +29,23 @@ import type { Scalar } from "../values/scalar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Passage } from "./passages.ts";
+import {
+  assigned,
+  assignedColumn,
+  type ReferredRows,
+  limitedReferences,
+  tuplesOf,
+  withoutOwn,
+  type WrittenValues,
+} from "./referred-rows.ts";
 import type { Scope } from "./scope.ts";
 import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
-  return scope.isWhole ? (session as unknown as Session) : new ScopedSession(session, scope);
+  return scope.isWhole && !scope.hides
+    ? (session as unknown as Session)
+    : new ScopedSession(session, scope);
 }
 
 /** The same queries without the scope. `passage` names the entry of the list that says why this is safe. */
@@ -44,8 +54,13 @@ export function past(queries: Pick<Queries, "one">, passage: Passage): UnscopedQ
   return passage === "details" ? queries.ofDetails : queries.unscoped;
 }
 
-/** Whether there may be rows that the queries do not see. */
-export const isScoped = (queries: Queries): boolean => queries instanceof ScopedQueries;
+/** Whether there may be rows of the source that the queries do not see. */
+export const isScoped = (queries: Queries, source: Source): boolean =>
+  queries instanceof ScopedQueries && queries.leavesOut(source);
+
+/** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
+export const rescoped = (queries: Queries, change: (scope: Scope) => Scope): Queries =>
+  queries instanceof ScopedQueries ? queries.over(change) : queries;
 
 const narrowed = <Statement>(statement: Statement): Narrowed<Statement> =>
   statement as Narrowed<Statement>;
@@ -56,7 +71,11 @@ interface Sourced {
 }
 
 const narrowTo = <Asked extends Sourced>(scope: Scope, statement: Asked): Narrowed<Asked> =>
-  narrowed({ ...statement, where: allOf(statement.where, scope.rowsOf(statement.source)) });
+  narrowed({ ...statement, where: allOf(statement.where, reachOf(scope, statement.source)) });
+
+/** The rows that statements see and change: those of the caller that the call is about. */
+const reachOf = (scope: Scope, source: Source): Condition | null =>
+  allOf(scope.rowsOf(source), scope.visibleRows(source));
 
 class ScopedQueries implements Queries {
   protected readonly queries: DbQueries;
@@ -71,7 +90,15 @@ class ScopedQueries implements Queries {
     return this.queries as unknown as UnscopedQueries;
   }
 
-  /** Details belong to their header, but the rows that they reference are still checked. */
+  over(change: (scope: Scope) => Scope): Queries {
+    return new ScopedQueries(this.queries, change(this.scope));
+  }
+
+  leavesOut(source: Source): boolean {
+    return reachOf(this.scope, source) !== null;
+  }
+
+  /** Details belong to their header, but the rows that they reference are still checked, and marked ones left out. */
   get ofDetails(): UnscopedQueries {
     return new DetailQueries(this.queries, { ...this.scope, rowsOf: () => null });
   }
@@ -99,17 +126,21 @@ class ScopedQueries implements Queries {
     // The condition is applied before the join: after it, an outer join would have too few or too many rows.
     const joins = aggregate.joins.map((join) => ({
       ...join,
-      rows: allOf(join.rows, this.scope.rowsOf(join.source)),
+      rows: allOf(join.rows, reachOf(this.scope, join.source)),
     }));
-    const rows = allOf(aggregate.rows, this.scope.rowsOf(aggregate.source));
+    const rows = allOf(aggregate.rows, reachOf(this.scope, aggregate.source));
     return this.queries.aggregate(narrowed({ ...aggregate, rows, joins }));
   }
 
   async insert(insert: Insert): Promise<Row[]> {
     const { table, key, columns, rows, returning } = insert;
-    const within = this.within(table);
-    await this.mustReferToSeen(table, { columns, rows });
-    if (within === null) return this.queries.insert(narrowed(insert));
+    const within = this.ownRows(table);
+    await this.mustReferFirst(table, { columns, rows });
+    if (within === null) {
+      const stored = await this.queries.insert(narrowed(insert));
+      await this.mustReferToSeen(table, { columns, rows });
+      return stored;
+    }
     if (key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, ...key])];
@@ -121,6 +152,7 @@ class ScopedQueries implements Queries {
         return at >= 0 ? rows[index]![at]! : comparand(column, row[column.name]);
       }),
     );
+    await this.mustReferToSeen(table, { columns, rows });
     await this.mustLieWithin({ table, key, keys }, within);
     for (const column of key)
       if (!returning.includes(column)) for (const row of stored) delete row[column.name];
@@ -129,18 +161,18 @@ class ScopedQueries implements Queries {
 
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { table, key, keyValue, guard, set } = update;
-    const within = this.within(table);
-    const guarded = allOf(guard, within);
+    const within = this.ownRows(table);
+    const reached = allOf(guard, this.reach(table));
     try {
-      await this.mustReferToSeen(table, assigned(set));
+      await this.mustReferFirst(table, assigned(set));
     } catch (error) {
-      const where = allOf(keyIn(key, [keyValue]), guarded);
-      const source = sourceOf(table);
+      const [source, where] = [sourceOf(table), allOf(keyIn(key, [keyValue]), reached)];
       if ((await this.queries.count(narrowed({ kind: "count", source, where }))) === 0) return null;
       throw error;
     }
-    const row = await this.queries.updateOne(narrowed({ ...update, guard: guarded }));
-    if (row === null || within === null || !mayMove(set.map(columnOf), within)) return row;
+    const row = await this.queries.updateOne(narrowed({ ...update, guard: reached }));
+    if (row !== null) await this.mustReferToSeen(table, assigned(set));
+    if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
       const change = set.find((one) => one.kind === "set" && one.column === column);
       return change?.kind === "set" ? change.value : keyValue[at]!;
@@ -152,24 +184,26 @@ class ScopedQueries implements Queries {
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
-    const within = this.within(table);
+    const within = this.ownRows(table);
+    await this.mustReferFirst(table, { columns, rows: rows.map(({ values }) => values) });
+    const matched = await this.queries.updateMany(
+      narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
+    );
     await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
     await this.mustReferToSeen(table, assigned(set));
-    const matched = await this.queries.updateMany(
-      narrowed({ ...update, guard: allOf(guard, within) }),
-    );
-    if (within === null || !mayMove([...columns, ...set.map(columnOf)], within)) return matched;
+    if (within === null || !mayMove([...columns, ...set.map(assignedColumn)], within))
+      return matched;
     await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
     return matched;
   }
 
   calculate(statement: Calculate): Promise<void> {
-    const where = allOf(statement.where, this.within(statement.table))!;
+    const where = allOf(statement.where, this.reach(statement.table))!;
     return this.queries.calculate(narrowed({ ...statement, where }));
   }
 
   delete(statement: Delete): Promise<Row[]> {
-    const where = allOf(statement.where, this.within(statement.table))!;
+    const where = allOf(statement.where, this.reach(statement.table))!;
     return this.queries.delete(narrowed({ ...statement, where }));
   }
 
@@ -177,30 +211,42 @@ class ScopedQueries implements Queries {
     return narrowTo(this.scope, statement);
   }
 
-  /** The rows of the table that are in the scope; null = all. */
-  protected within(table: Table): Condition | null {
+  /** The rows of the table that the statements change; null = all. */
+  private reach(table: Table): Condition | null {
+    return reachOf(this.scope, sourceOf(table));
+  }
+
+  /** The rows of the table that are the caller's; null = all. A written row must be one of them. */
+  protected ownRows(table: Table): Condition | null {
     return this.scope.rowsOf(sourceOf(table));
   }
 
-  /** Whether a write to the table needs other statements for its checks, and so a transaction. */
-  protected isChecked(table: Table): boolean {
-    return this.within(table) !== null || referencesOf(table, this.scope).length > 0;
+  /** Whether a write to the table is checked afterwards, which needs a transaction. */
+  protected isCheckedAfter(table: Table): boolean {
+    return this.ownRows(table) !== null || limitedReferences(table, this.scope).length > 0;
   }
 
   /**
-   * Rejects with `foreignKeyMissing` when a written value references a row that the caller may not see, or that does not
-   * exist. It is asked before the write: SQLite does not say which of several references broke, so that a missing row would
-   * be answered in another way than a hidden one. Rows of the same statement are not there yet.
+   * The same before the write, where it may break several references: SQLite does not say which one broke, so a missing row
+   * would be answered in another way than a hidden one, and the answers would tell which rows exist.
    */
-  private async mustReferToSeen(table: Table, written: Written): Promise<void> {
-    for (const { columns, target } of referencesOf(table, this.scope)) {
-      const isOwnTable = target.table.identity === table.identity;
-      const own = new Set(
-        isOwnTable ? tuplesOf(written, target.keys.map(nameOf)).map(tupleText) : [],
-      );
-      const tuples = tuplesOf(written, columns).filter(
-        (values) => !values.includes(null) && !own.has(tupleText(values)),
-      );
+  private async mustReferFirst(table: Table, written: WrittenValues): Promise<void> {
+    if (table.foreignKeys.length > 1) await this.mustReferToSeen(table, written, false);
+  }
+
+  /**
+   * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
+   * caller may not see.
+   */
+  private async mustReferToSeen(
+    table: Table,
+    written: WrittenValues,
+    isStored = true,
+  ): Promise<void> {
+    for (const { columns, target } of limitedReferences(table, this.scope)) {
+      const given = tuplesOf(written, columns).filter((values) => !values.includes(null));
+      const isOwn = !isStored && target.table.identity === table.identity;
+      const tuples = isOwn ? withoutOwn(given, target, written) : given;
       if (!(await this.areAllSeen(tuples, target)))
         throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
           errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),
@@ -255,8 +301,9 @@ class ScopedQueries implements Queries {
 }
 
 class DetailQueries extends ScopedQueries implements UnscopedQueries {
-  ask(ask: Ask): Promise<Row[]> {
-    return this.queries.ask(narrowed(ask));
+  async ask(ask: Ask): Promise<Row[]> {
+    const rows = await this.queries.ask(narrowed(ask));
+    return rows.filter((row) => this.scope.seesRow(ask.about, row));
   }
 
   native(statement: Native): Promise<Row[]> {
@@ -318,74 +365,22 @@ class ScopedSession extends ScopedQueries implements Session {
     );
   }
 
-  // A write with a check is two statements.
+  // A write with a check afterwards is two statements.
   override insert(insert: Insert): Promise<Row[]> {
-    if (!this.isChecked(insert.table)) return super.insert(insert);
+    if (!this.isCheckedAfter(insert.table)) return super.insert(insert);
     return this.tx((tx) => tx.insert(insert));
   }
 
   override updateOne(update: UpdateOne): Promise<Row | null> {
-    if (!this.isChecked(update.table)) return super.updateOne(update);
+    if (!this.isCheckedAfter(update.table)) return super.updateOne(update);
     return this.tx((tx) => tx.updateOne(update));
   }
 
   override updateMany(update: UpdateMany): Promise<number> {
-    if (!this.isChecked(update.table)) return super.updateMany(update);
+    if (!this.isCheckedAfter(update.table)) return super.updateMany(update);
     return this.tx((tx) => tx.updateMany(update));
   }
 }
-
-/** Columns that a statement writes, and their values. */
-interface Written {
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Scalar[])[];
-}
-
-function assigned(set: readonly Assignment[]): Written {
-  const given = set.filter((one) => one.kind === "set");
-  return { columns: given.map(columnOf), rows: [given.map(({ value }) => value)] };
-}
-
-/** The rows that a foreign key may reference for this caller, and the referenced columns. */
-interface ReferredRows {
-  readonly table: Table;
-  readonly keys: readonly Column[];
-  readonly rows: Condition;
-}
-
-interface Reference {
-  readonly columns: readonly string[];
-  readonly target: ReferredRows;
-}
-
-/** The foreign keys of the table that may not reference every row. */
-function referencesOf({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
-  if (foreignKeys.length === 0) return none;
-  return foreignKeys.flatMap((key) => {
-    const referred = scope.referredRows(key);
-    if (referred === null) return [];
-    const keys = key.referencedColumns.map((name) => referred.table.columns.get(name));
-    return keys.every((column) => column !== undefined)
-      ? [{ columns: key.columns, target: { ...referred, keys } }]
-      : [];
-  });
-}
-
-const none: readonly Reference[] = [];
-
-const nameOf = ({ name }: Column): string => name;
-
-/** The different values of these columns; none unless all of them are written. */
-function tuplesOf({ columns, rows }: Written, names: readonly string[]): (readonly Scalar[])[] {
-  const places = names.map((name) => columns.findIndex((column) => column.name === name));
-  if (places.includes(-1)) return [];
-  const tuples = rows.map((row) => places.map((place) => row[place] ?? null));
-  return [...new Map(tuples.map((values) => [tupleText(values), values])).values()];
-}
-
-const tupleText = (values: readonly Scalar[]): string => values.map(String).join("\0");
-
-const columnOf = ({ column }: Assignment): Column => column;
 
 /** Whether a change of these columns can move a row out of the scope. */
 const mayMove = (columns: readonly Column[], within: Condition): boolean =>

@@ -141,6 +141,8 @@ export type Requirement =
   | "exportSource"
   | "adjustConfig"
   | "masterDetail"
+  /** Columns that mark a row as deleted. */
+  | "softDelete"
   /** A column that holds the record's status. */
   | "status"
   /** Storage with transactions. */
@@ -194,6 +196,8 @@ interface Described<Needs> {
   readonly events?: readonly EventName[];
   /** Its own errors, in addition to `errorsOfEveryAction` and those of its headers and handlers. */
   readonly errors: readonly ErrorKind[];
+  /** Which rows of an entity with soft delete it works on; absent: those that the entity's `visibility` says. */
+  readonly sees?: "active" | "marked";
   /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
   readonly showsColumns?: boolean;
   /** True: a body `{data, options}` is unwrapped. */
@@ -260,6 +264,7 @@ export interface Action {
   readonly events: readonly EventName[];
   /** All errors of the action, including those of every action. */
   readonly errors: ReadonlySet<ErrorKind>;
+  readonly sees: "active" | "marked" | null;
   readonly showsColumns: boolean;
   readonly takesOptions: boolean;
   readonly takesForm: boolean;
@@ -311,6 +316,7 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     headers: new Set(headers),
     events,
     errors: allErrors(definition),
+    sees: definition.sees ?? null,
     showsColumns: definition.showsColumns ?? false,
     takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,

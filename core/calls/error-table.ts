@@ -15,6 +15,7 @@ export const errorTable: Readonly<Record<ErrorKind, { status: number; error: str
   unauthorized: { status: 401, error: "Unauthorized" },
   forbidden: { status: 403, error: "Forbidden" },
   notFound: { status: 404, error: "Not found" },
+  dataNotFound: { status: 404, error: "Data not found" },
   methodNotAllowed: { status: 405, error: "Method not allowed" },
   requestTimeout: { status: 408, error: "Request timeout" },
   duplicateEntry: { status: 409, error: "Duplicate entry" },

@@ -6,6 +6,7 @@
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "../plans/entity.ts";
+import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
@@ -16,10 +17,11 @@ import { handlersOf, type ImportComponent } from "./components-plan.ts";
 import { compositeOf } from "./composite-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { exportOf, exportQueryOf } from "./export-plan.ts";
+import { withDateForms } from "./date-forms.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
-import { byName, keyAmong, type Keys, keysOf } from "./key-plan.ts";
+import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
@@ -37,8 +39,9 @@ import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
 import { endpointRisks, type Risk } from "./risks.ts";
 import { noteTypes } from "./type-notes.ts";
+import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
+import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -77,8 +80,10 @@ export async function compileProject(
       return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
-  const good = compiled.filter(({ survey }) => survey.faults.length === 0);
-  const faulty = compiled.filter(({ survey }) => survey.faults.length > 0);
+  const marked = await withSoftDelete(compiled, asked);
+  const all = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
+  const good = all.filter(({ survey }) => survey.faults.length === 0);
+  const faulty = all.filter(({ survey }) => survey.faults.length > 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map(
@@ -109,7 +114,11 @@ async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
   importComponent: ImportComponent,
-): Promise<{ entity: Entity; exposed: JoinableTable | null }> {
+): Promise<{
+  entity: Entity;
+  exposed: JoinableTable | null;
+  softDelete: SoftDeleteSetting | null;
+}> {
   const { payload } = survey;
   const enabled = new Set(switchedOn(payload.action));
   const found =
@@ -117,7 +126,11 @@ async function compileEntity(
   const foundReading = await readingOf(survey, found);
   const foundQuery = await gridQueryOf(survey);
   const foundExport = await exportQueryOf(survey);
-  const rules = rulesOf(survey, found, [foundReading, foundQuery, foundExport]);
+  const rules = withLengths(
+    rulesOf(survey, found, [foundReading, foundQuery, foundExport]),
+    payload,
+    found?.columns,
+  );
   const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
   const reading =
@@ -128,7 +141,6 @@ async function compileEntity(
         ? table.columns
         : refineColumns(foundReading.columns, rules),
     );
-  checkUnbuilt(survey);
   const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
   const exportQuery =
     foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
@@ -141,7 +153,18 @@ async function compileEntity(
   const audit = table ? auditOf(survey, table.columns) : noAudit;
   const shown = table ? shownColumns(survey, table, keys, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
-  const headed = insertPlan(survey, table, { keys, shown, audit, reading });
+  const softDelete = softDeleteOf(survey, {
+    table,
+    sources: [
+      ...(reading && isOther ? [reading] : []),
+      ...(query ? [{ columns: query.columns, label: "a query", property: "datatablesQuery" }] : []),
+      ...(exportQuery
+        ? [{ columns: exportQuery.columns, label: "a query", property: "exportQuery" }]
+        : []),
+    ],
+  });
+  const marks = softDelete?.marks ?? null;
+  const headed = insertPlan(survey, table, { keys, shown, audit, reading, marks });
   const composite = await compositeOf(survey, enabled, {
     table,
     key: keyAmong((table ?? reading)?.columns ?? none, keys.names),
@@ -170,7 +193,7 @@ async function compileEntity(
   });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
-  checkRights(survey, { write: headed, read, reading, composite: composite.plan });
+  checkRights(survey, { write: headed, read, reading, composite: composite.plan, marks });
 
   const entity: Entity = {
     project: survey.project,
@@ -183,6 +206,7 @@ async function compileEntity(
     ]),
     enabled,
     settings: survey.requests,
+    labels: new Map(Object.entries(payload.fieldLabels ?? {})),
     read,
     write,
     insert: write ?? headed,
@@ -197,8 +221,14 @@ async function compileEntity(
     workflow,
     access,
     handlers,
+    visibility: null,
+    marking: null,
   };
-  return { entity: deepFreeze(entity), exposed: exposedTable(survey, table, shown) };
+  return {
+    entity: deepFreeze(entity),
+    exposed: exposedTable(survey, table, shown),
+    softDelete,
+  };
 }
 
 /** The same source, its columns refined by the rules. */
@@ -224,11 +254,13 @@ function rulesOf(
   if (!columns) return [];
   const of = table ? `the table ${table.name}` : reading!.label;
   const read = new Map([reading, ...queries].flatMap((source) => [...(source?.columns ?? [])]));
-  return readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
+  const about = read.size > columns.size ? `${of}, or of what the endpoint reads` : of;
+  const rules = readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
     columns,
     read,
-    of: read.size > columns.size ? `${of}, or of what the endpoint reads` : of,
+    of: about,
   });
+  return withDateForms(survey, rules, { columns: new Map([...read, ...columns]), of: about });
 }
 
 /** A text that changes when answers of this source would look different, for example when a column has another type. */
@@ -291,21 +323,29 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-/** Null for views, and where the configured key is not there. */
+/** Null for views that have no key or take no write, and where the configured key is not there. */
 function insertPlan(
   survey: Survey,
   table: Table | null,
-  own: { keys: Keys; shown: Columns; audit: AuditColumns; reading: Reading | null },
+  own: {
+    keys: Keys;
+    shown: Columns;
+    audit: AuditColumns;
+    reading: Reading | null;
+    marks: MarkColumns | null;
+  },
 ): InsertPlan | null {
   const { payload } = survey;
-  const { keys, shown, audit, reading } = own;
-  if (table?.kind !== "table") return null;
+  const { keys, shown, audit, reading, marks } = own;
+  if (table === null) return null;
   const key = keyAmong(table.columns, keys.names);
   if (key.length < keys.names.length) return null;
+  if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
     ...auditNames(audit),
     ...keys.names,
+    ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);
   const fields = new Set(payload.fieldName ?? table.columns.keys());
   const isWritable = (column: Column): boolean =>
@@ -317,6 +357,7 @@ function insertPlan(
     shown,
     writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
     audit,
+    flag: marks?.flag && isUnfilled(marks.flag) ? marks.flag : null,
     readBack:
       reading !== null &&
       reading.property !== "tableName" &&

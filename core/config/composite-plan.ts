@@ -202,6 +202,8 @@ function planOf(
     writable: new Map(columns.filter(([, column]) => isWritable(column))),
     queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],
     sort: [...sorted].map((column) => ({ column, direction: "asc" })),
+    flag: null,
+    marking: null,
   };
 }
 

@@ -17,10 +17,6 @@ export const foreign: ReadonlyMap<string, string> = new Map([
     "fieldPolicy",
     "no fieldPolicy setting (readOnlyFields and hiddenFields say who sets and sees a field; a handler of onAfterUpdate can record changes)",
   ],
-  [
-    "softDelete",
-    "no softDelete setting (leave delete off and set the column with update; defaultScope hides such rows)",
-  ],
 ]);
 
 /** Objects of the file whose members are settings, so that one of these names there is no column. */

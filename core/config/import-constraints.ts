@@ -6,7 +6,7 @@ import type { Survey } from "./survey.ts";
 
 /** Tables that foreign keys name and that cannot be seen are left to the database. */
 export async function constraintsOf(survey: Survey, write: WritePlan): Promise<ImportConstraints> {
-  const { table, key, writable, audit } = write;
+  const { table, key, writable, audit, flag } = write;
   const settable = new Set<Column>([...key, ...writable.values()]);
   const takes = (column: Column): boolean =>
     settable.has(column) && columnTypes[column.type].findsRows;
@@ -20,7 +20,7 @@ export async function constraintsOf(survey: Survey, write: WritePlan): Promise<I
   const uniques = [table.primaryKey, ...table.unique.map(({ columns }) => columns)]
     .map((names) => [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []))
     .filter((columns) => columns.length > 0 && columns.every(takes));
-  const filled = new Set<Column | null>(Object.values(audit));
+  const filled = new Set<Column | null>([...Object.values(audit), flag]);
   // A trigger may fill anything.
   const open = table.changesWith === null ? [] : [...table.columns.values()];
   const needed = open.filter((column) => mustBeSet(column) && !filled.has(column));

@@ -155,6 +155,12 @@ const algorithms = [
   "EdDSA",
 ] as const;
 
+/** Whether people can be sent there; http is for a machine of one's own. */
+const isWebAddress = (text: string | undefined): boolean =>
+  text !== undefined &&
+  URL.canParse(text) &&
+  /^(?:https:|http:\/\/(?:localhost|127\.0\.0\.1)[:/])/.test(`${text}/`);
+
 const jwt = z
   .strictObject({
     jwksUri: z.url().optional().describe("Where the issuer publishes its keys."),
@@ -173,6 +179,24 @@ const jwt = z
       .min(1)
       .default("roles")
       .describe("Path of the claim that has the roles: a list, or a text with blanks between."),
+    clientId: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The console's client id at the issuer, for people to sign in there (OpenID Connect, authorization code with PKCE).",
+      ),
+    scope: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "What the console asks the issuer for when somebody signs in; absent: openid profile.",
+      ),
+  })
+  .refine(({ clientId, issuer }) => clientId === undefined || isWebAddress(issuer), {
+    error: "an issuer that is an https address, where people sign in",
+    path: ["issuer"],
   })
   .refine(({ jwksUri, secret }) => (jwksUri === undefined) !== (secret === undefined), {
     error: "either a secret or a jwksUri",

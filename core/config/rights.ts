@@ -5,6 +5,7 @@
 import { switchedOn } from "../actions.ts";
 import type { Requirement } from "../calls/action.ts";
 import type { AuditColumns, CompositePlan, InsertPlan, ReadPlan } from "../plans/entity.ts";
+import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
 import type { Path } from "./faults.ts";
 import type { Reading } from "./plans.ts";
@@ -15,19 +16,24 @@ export interface Used {
   readonly read: ReadPlan | null;
   readonly reading: Reading | null;
   readonly composite: CompositePlan | null;
+  /** What delete and restore write; null = delete removes rows. */
+  readonly marks: MarkColumns | null;
 }
 
 /** Adds a fault for each kind of statement that the database refuses on a table of the endpoint. */
-export function checkRights(survey: Survey, { write, read, reading, composite }: Used): void {
+export function checkRights(survey: Survey, used: Used): void {
+  const { write, read, reading, composite, marks } = used;
   if (reading !== null && read !== null && reading.refusals.length > 0) {
     const path = [reading.property];
     const table = { name: nameOf(read.source), refusals: reading.refusals };
     checkStatement(survey, table, { path, statement: "select", columns: read.columns, who: "" });
   }
-  if (write !== null) checkWrites(survey, write);
+  if (write !== null) checkWrites(survey, write, marks);
   for (const { table, shown, writable, audit } of composite?.details ?? []) {
     const about = { path: ["masterDetail"], own: { writable, audit } };
     checkStatement(survey, table, { ...about, statement: "select", columns: shown, who: "" });
+    // Details are never written through a view, which is a fault by itself.
+    if (table.kind === "view") continue;
     const verbs = [
       ["insert", ["create-composite", "update-composite"]],
       ["update", ["update-composite"]],
@@ -47,14 +53,23 @@ const verbs: readonly (readonly [Requirement, "insert" | "update" | "delete"])[]
   ["deletes", "delete"],
 ];
 
+/** With soft delete, rows are marked by an UPDATE. */
+const markingVerbs: typeof verbs = [
+  ...verbs.slice(0, 2),
+  ["deletes", "update"],
+  ["softDelete", "update"],
+];
+
 function checkWrites(
   survey: Survey,
   { table, writable, audit }: Pick<InsertPlan, "table" | "writable" | "audit">,
+  marks: MarkColumns | null,
 ): void {
-  for (const [requirement, statement] of verbs) {
+  for (const [requirement, statement] of marks ? markingVerbs : verbs) {
     const names = switchedOn(survey.payload.action, ({ requires }) => requires.has(requirement));
     if (names.length === 0) continue;
-    const columns = written(statement, { writable, audit });
+    const isMark = requirement === "deletes" || requirement === "softDelete";
+    const columns = marks && isMark ? named(marks) : written(statement, { writable, audit });
     checkStatement(survey, table, {
       path: ["tableName"],
       statement,
@@ -63,6 +78,13 @@ function checkWrites(
     });
   }
 }
+
+const named = (marks: MarkColumns): Columns =>
+  new Map(
+    Object.values(marks).flatMap((column: Column | null) =>
+      column === null ? [] : [[column.name, column] as const],
+    ),
+  );
 
 /** The columns that our statement may set. */
 function written(

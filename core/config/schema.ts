@@ -174,6 +174,36 @@ export const auditColumns = z.strictObject({
   updatedBy: column.optional(),
 });
 
+export const softDelete = z.strictObject({
+  enabled: z.boolean().default(true),
+  flag: column
+    .default("is_deleted")
+    .describe("Column that says whether the row is deleted: a boolean, or 0 and 1."),
+  at: column.default("deleted_at").describe("Column of the time of the deletion."),
+  by: column.default("deleted_by").describe("Column of who deleted the row."),
+  visibility: z
+    .enum(["active_only", "deleted_only", "include_deleted"])
+    .default("active_only")
+    .describe("Which rows actions see."),
+  reusable: z
+    .array(
+      z.strictObject({
+        field: column,
+        length: z.int().min(1).optional().describe("Longest value of the field in characters."),
+      }),
+    )
+    .default([])
+    .describe("Unique fields whose values may be used again while their row is deleted."),
+});
+
+const dateForm = z.strictObject({
+  type: z
+    .enum(["date", "datetime", "timestamp", "time"])
+    .optional()
+    .describe("For readers: the column's own type decides."),
+  format: z.string().min(1).describe("Such as dd/MM/yyyy HH:mm: parts yyyy, MM, dd, HH, mm, ss."),
+});
+
 const gridExtensions = z.strictObject({
   searchPanes: columns
     .default([])
@@ -268,6 +298,10 @@ export const endpointSchema = z
       .union([z.literal(false), auditColumns])
       .default({})
       .describe("Other names of the columns that the service fills; false: it fills none."),
+    softDelete: z
+      .union([z.boolean(), softDelete])
+      .optional()
+      .describe("delete marks rows instead of removing them, and restore takes the mark away."),
     masterDetail: z
       .union([masterDetail, z.array(masterDetail).min(1)])
       .optional()
@@ -310,9 +344,9 @@ export const endpointSchema = z
       .optional()
       .describe("The only columns that the grid's search looks at."),
     datatables: gridExtensions.optional().describe("What the grid's extensions are told."),
-    dateTimeFields: byColumn(z.unknown())
+    dateTimeFields: byColumn(dateForm)
       .optional()
-      .describe("Formats that dates may have in a body."),
+      .describe("A form that dates may have in a body, besides ISO 8601."),
     components: handlerNames
       .optional()
       .describe("Handlers of each event, in order, as components/code.ts#check."),

@@ -2,7 +2,7 @@
  * The statements of a composite, inside its transaction: details go in with as few INSERTs as there are sets of
  * columns, computed columns and totals are worked out by the database from the rows as they are then.
  */
-import type { Answer, Write } from "../calls/action.ts";
+import type { Answer, Call, Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import { type ChangedDetail, type NewDetail, noSuchDetail } from "./composite.ts";
 
@@ -12,6 +12,9 @@ import type { DetailPlan, HeaderTotal } from "../plans/entity.ts";
 import { validationFailed } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Queries } from "../callers/session.ts";
+import type { MarkedTable } from "../plans/soft-delete.ts";
+import { markRows } from "../records/mark.ts";
+import { columnsOf, lockedSelect, thatAre } from "../records/marked-rows.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../plans/ports.ts";
 import { allOf, type Assignment, type Condition, equals, sourceOf } from "../query/statement.ts";
@@ -165,14 +168,36 @@ export async function updateDetails(
 export async function deleteDetails(
   detail: DetailPlan,
   keys: readonly KeyValue[],
-  { tx, headerKey }: DetailScope,
+  { tx, headerKey, call }: DetailScope & { readonly call: Call },
 ): Promise<void> {
-  const { table, key, lineKey, foreignKey } = detail;
+  const { lineKey, foreignKey, marking } = detail;
   for (const values of keyBatches(lineKey, keys)) {
     const where = allOf(keyIn(lineKey, values), equals(foreignKey, headerKey))!;
-    const gone = await tx.delete({ kind: "delete", table, key, where, returning: [] });
-    if (gone.length !== values.length) throw noSuchDetail(detail);
+    const gone = await (marking
+      ? markDetails(marking, where, { tx, call })
+      : removeDetails(detail, where, tx));
+    if (gone !== values.length) throw noSuchDetail(detail);
   }
+}
+
+async function removeDetails(
+  { table, key }: DetailPlan,
+  where: Condition,
+  tx: Queries,
+): Promise<number> {
+  return (await tx.delete({ kind: "delete", table, key, where, returning: [] })).length;
+}
+
+/** Details of a table with soft delete are marked, as their own endpoint's delete would mark them. */
+async function markDetails(
+  marked: MarkedTable,
+  where: Condition,
+  { tx, call }: { tx: Queries; call: Call },
+): Promise<number> {
+  const select = lockedSelect(marked.table, columnsOf(marked), marked.key);
+  const rows = await tx.all({ ...select, where: allOf(where, thatAre("active", marked)) });
+  await markRows({ ...call, body: {} }, { marked, rows }, tx);
+  return rows.length;
 }
 
 /** Computes the columns of all details of the header. */

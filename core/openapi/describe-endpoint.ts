@@ -20,19 +20,30 @@ export interface EndpointPlace extends Omit<OperationPlace, "printer"> {
   readonly path: string;
 }
 
-/** By path; empty where the caller may use no action. */
+export interface DescribedEndpoint {
+  /** By path; empty where the caller may use no action. */
+  readonly paths: Paths;
+  /** The endpoint as each usable action shows it. */
+  readonly views: readonly ActionView[];
+}
+
+export interface ActionView {
+  readonly action: string;
+  readonly entity: Entity;
+}
+
 export function describeEndpoint(
   actions: Iterable<BoundAction>,
   viewOf: ViewOf,
   place: EndpointPlace,
-): Paths {
+): DescribedEndpoint {
   const drafts = [...actions].flatMap((bound) => draftsOf(bound, viewOf));
   const printer = createSchemaPrinter(place.parts.schemas, place.base);
   for (const draft of drafts) collectSchemas(draft, printer);
   for (const { entity } of drafts)
     for (const [name, schema] of recordsOf(entity)) printer.name(schema, place.base + name);
   const byAction = Map.groupBy(drafts, ({ action }) => action.name);
-  return Object.fromEntries(
+  const paths = Object.fromEntries(
     [...byAction].map(([action, operations]) => [
       `${place.path}/${action}`,
       Object.fromEntries(
@@ -43,6 +54,7 @@ export function describeEndpoint(
       ),
     ]),
   );
+  return { paths, views: drafts.map(({ action, entity }) => ({ action: action.name, entity })) };
 }
 
 function draftsOf(bound: BoundAction, viewOf: ViewOf): DraftOperation[] {

@@ -9,6 +9,7 @@ import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
 import { healthPaths, healthTag } from "./health-paths.ts";
+import { entityNotes, relationsOf } from "./entity-notes.ts";
 import { distinctNames } from "./naming.ts";
 import type { Paths } from "./operation.ts";
 import { describeProjectWide } from "./project-wide.ts";
@@ -70,15 +71,21 @@ export async function describeProjects(
   }
   const whole: Described = {
     paths: Object.assign({}, ...described.map(({ paths }) => paths), healthPaths),
-    tags: [...described.flatMap(({ tags }) => tags), healthTag],
+    tags: [...described.flatMap(({ tags }) => tags), { name: healthTag }],
   };
   return documentOf(whole, { ...options, title: "Rowgate", parts, projects });
 }
 
 interface Described {
   readonly paths: Paths;
-  readonly tags: readonly string[];
+  readonly tags: readonly Tag[];
 }
+
+type Tag = {
+  readonly name: string;
+  /** What a schema cannot say of the endpoint; absent for a tag that is no endpoint. */
+  readonly "x-rowgate"?: Json;
+};
 
 interface ProjectPlace {
   readonly parts: DocumentParts;
@@ -98,7 +105,8 @@ async function describe(
   // Also of endpoints that the caller does not see, so that all callers know the others by the same names.
   const names = distinctNames(endpoints.keys());
   const paths: Record<string, Paths[string]> = {};
-  const tags: string[] = [];
+  const tags: Tag[] = [];
+  const relations = relationsOf(endpoints, viewOf);
   for (const [endpoint, actions] of endpoints) {
     const place = {
       path: `/api/${name}/${endpoint}`,
@@ -107,8 +115,10 @@ async function describe(
       parts,
       traits,
     };
-    const own = describeEndpoint(actions.values(), viewOf, place);
-    if (Object.keys(own).length > 0) tags.push(place.tag);
+    const { paths: own, views } = describeEndpoint(actions.values(), viewOf, place);
+    const notes = entityNotes(endpoint, views, relations);
+    if (Object.keys(own).length > 0)
+      tags.push({ name: place.tag, "x-rowgate": { project: name, ...notes } });
     Object.assign(paths, own);
     await breathe();
   }
@@ -117,7 +127,8 @@ async function describe(
   const whole = { path: `/api/${name}`, base: prefix.name, tag: `${prefix.tag}lock`, parts };
   const wide = [...projectWide.values()].map((bound) => describeProjectWide(bound, paths, whole));
   const all: Paths = Object.assign({}, ...wide);
-  if (Object.keys(all).length > 0 && !tags.includes(whole.tag)) tags.push(whole.tag);
+  const isNew = tags.every(({ name: known }) => known !== whole.tag);
+  if (Object.keys(all).length > 0 && isNew) tags.push({ name: whole.tag });
   return { paths: { ...paths, ...all }, tags };
 }
 
@@ -148,7 +159,7 @@ function documentOf(
     info: { title, version: documentVersion },
     servers: [{ url: serverUrl }],
     security: [],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((tag): Json => ({ ...tag })),
     paths,
     components: {
       securitySchemes: securitySchemes(projects.map(({ traits }) => traits.credentials)),

@@ -89,6 +89,9 @@ function isPossible(kind: ErrorKind, context: FailureContext): boolean {
     case "requestTimeout":
     case "unsupportedMediaType":
       return method === "POST";
+    // A DELETE stores no values; only with soft delete it is an UPDATE.
+    case "validationFailed":
+      return entity.marking !== null || !action.requires.has("deletes");
     case "rejectedByHook":
       return action.events.some((event) => entity.handlers.has(event));
     default:
@@ -137,6 +140,7 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
   unauthorized: { message: "Credentials are missing or invalid" },
   forbidden: { message: "You may not use this action" },
   notFound: { message: "Unknown endpoint" },
+  dataNotFound: { message: "No deleted record of suppliers matches" },
   methodNotAllowed: { message: "Use POST for this action" },
   duplicateEntry: {
     message: "A record with the same value already exists",

@@ -1,7 +1,7 @@
 /** The credentials of a project as security schemes, and which of them an operation needs. */
 import type { BoundAction } from "../dispatch.ts";
 import type { Json } from "../values/json.ts";
-import type { Credentials } from "./traits.ts";
+import type { Credentials, SignIn } from "./traits.ts";
 
 /** Of `components`, by name: those that any of the projects takes. */
 export function securitySchemes(all: readonly (Credentials | null)[]): Record<string, Json> {
@@ -10,7 +10,22 @@ export function securitySchemes(all: readonly (Credentials | null)[]): Record<st
   return {
     ...(takesApiKeys && { apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" } }),
     ...(takesTokens && { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }),
+    ...signInSchemes(all.flatMap((one) => one?.signIn ?? [])),
   };
+}
+
+/** Where people get a token; each place once. */
+function signInSchemes(places: readonly SignIn[]): Record<string, Json> {
+  const schemes = places.map(({ issuer, clientId, scope }) => ({
+    type: "openIdConnect",
+    openIdConnectUrl: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+    "x-client-id": clientId,
+    "x-scope": scope,
+  }));
+  const distinct = new Map(schemes.map((scheme) => [JSON.stringify(scheme), scheme]));
+  return Object.fromEntries(
+    [...distinct.values()].map((scheme, at) => [at === 0 ? "openId" : `openId${at + 1}`, scheme]),
+  );
 }
 
 /** The member `security` of an operation: one of these will do. Absent where nobody is asked for credentials. */

@@ -13,8 +13,24 @@ export interface ProjectTraits {
 export interface Credentials {
   readonly takesApiKeys: boolean;
   readonly takesTokens: boolean;
+  /** Where people sign in for a token; null: nowhere that is known. */
+  readonly signIn: SignIn | null;
   /** Who sends none; null: such requests are refused. */
   readonly anonymous: Caller | null;
+}
+
+/** An OpenID Connect provider, and who the console is there. */
+export interface SignIn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly scope: string;
+}
+
+/** The origins that the console asks when somebody signs in. */
+export function signInOriginsOf(auth: ProjectSettings["auth"]): string[] {
+  const { clientId, issuer, jwksUri } = auth?.jwt ?? {};
+  if (clientId === undefined) return [];
+  return [issuer, jwksUri].flatMap((url) => (url === undefined ? [] : new URL(url).origin));
 }
 
 export function traitsOf({ auth, rateLimit }: ProjectSettings): ProjectTraits {
@@ -29,6 +45,10 @@ const credentialsOf = ({
 }: NonNullable<ProjectSettings["auth"]>): Credentials => ({
   takesApiKeys: apiKeys.length > 0,
   takesTokens: jwt !== undefined,
+  signIn:
+    jwt?.clientId !== undefined && jwt.issuer !== undefined
+      ? { issuer: jwt.issuer, clientId: jwt.clientId, scope: jwt.scope ?? "openid profile" }
+      : null,
   anonymous: anonymous ? { kind: "anonymous", id: null, roles: anonymous.roles, claims: {} } : null,
 });
 

@@ -1,11 +1,15 @@
 /** What a database says of itself: its tables and views, their columns, and what a query gives. `db/` implements `Catalog`. */
 import type { Computation } from "../query/statement.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, IncomingKey, Table } from "../values/column.ts";
 
 /** What the database says of its tables and of the columns that a query gives. */
 export interface Catalog {
   /** `name` or `schema.name`; null when there is no such table or view. */
   table(name: string): Promise<Table | null>;
+  /** The same catalog for questions that are asked together: what concerns all tables is read once. */
+  together(): Catalog;
+  /** The foreign keys of all tables, this one included, that point at the table. */
+  referencesTo(table: Pick<Table, "schema" | "name">): Promise<readonly IncomingKey[]>;
   /** The columns that the query gives, without reading rows. Rejects with an Error that says what the database said. */
   query(text: string): Promise<readonly Column[]>;
   /** The same for a query around the places of a parameter, which is bound as that column's values are. */
@@ -16,6 +20,8 @@ export interface Catalog {
   readonly answersStoredRows: boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
+  /** Schemas with tables or views that the user may read, the default one first; empty where a database has no schemas. */
+  schemas(): Promise<readonly string[]>;
   /** The tables and views of these schemas; of the default one alone when the list is empty. */
   outline(schemas: readonly string[]): Promise<readonly Outline[]>;
 }

@@ -18,6 +18,7 @@ import type {
   Sort,
 } from "../query/statement.ts";
 import type { Decimals } from "../values/type-definition.ts";
+import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import type { JsonTemplate, Template } from "./templates.ts";
 
 /** The audit columns that the table really has; an absent one is skipped. */
@@ -73,6 +74,10 @@ export interface DetailPlan {
   /** In an order in which each finds the results that it needs. */
   readonly computed: readonly Computation[];
   readonly totals: readonly HeaderTotal[];
+  /** See `InsertPlan`. */
+  readonly flag: Column | null;
+  /** How details are marked instead of deleted; null = they are deleted. */
+  readonly marking: MarkedTable | null;
 }
 
 /** What the composite actions need besides the plans of the header. */
@@ -103,6 +108,8 @@ export interface InsertPlan {
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
   readonly audit: AuditColumns;
+  /** The flag of soft delete, where nothing but the service fills it in a new row; null = there is nothing to fill. */
+  readonly flag: Column | null;
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
   /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
@@ -353,6 +360,8 @@ export interface Entity {
   /** Names of the catalog's actions that the configuration switches on. */
   readonly enabled: ReadonlySet<string>;
   readonly settings: RequestSettings;
+  /** What people call a field, by its name; most fields have no label. */
+  readonly labels: ReadonlyMap<string, string>;
   readonly read: ReadPlan | null;
   readonly write: WritePlan | null;
   /** `write` itself where there is one. */
@@ -370,4 +379,8 @@ export interface Entity {
   readonly handlers: Handlers;
   readonly export: ExportPlan | null;
   readonly importing: ImportPlan | null;
+  /** Null: no table of its statements has soft delete. */
+  readonly visibility: Visibility | null;
+  /** How delete marks its rows, and restore takes the marks away; null = delete removes them. */
+  readonly marking: MarkedTable | null;
 }

@@ -16,6 +16,8 @@ export const eventNames = [
   "onAfterUpdate",
   "onBeforeDelete",
   "onAfterDelete",
+  "onBeforeRestore",
+  "onAfterRestore",
   "onBeforeAdjust",
   "onAfterAdjust",
   "onBeforeWorkflow",

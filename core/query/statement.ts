@@ -88,6 +88,8 @@ export interface Count {
 /** What an INSERT or UPDATE stores in a column. */
 export type Assignment =
   | { readonly kind: "set"; readonly column: Column; readonly value: Scalar }
+  /** The column stays as it is, even where the database would change it with every UPDATE of its row. */
+  | { readonly kind: "keep"; readonly column: Column }
   /** column = column + delta, computed by the database, exact for integers and decimals. `delta` is decimal text. */
   | { readonly kind: "add"; readonly column: Column; readonly delta: string }
   /**
@@ -248,6 +250,8 @@ export interface ParameterQuery {
 
 export interface Ask {
   readonly kind: "ask";
+  /** The table whose rows the query gives. */
+  readonly about: Table;
   readonly query: ParameterQuery;
   readonly value: Scalar;
 }
@@ -287,6 +291,7 @@ export const sourceOf = (table: Table): Source => ({
   name: table.name,
   identity: table.identity,
   columns: table.columns,
+  ...(table.locksRows === false && { locksRows: false }),
 });
 
 /** The row or rows whose column holds the value; a null value means IS NULL. */

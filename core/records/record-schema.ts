@@ -40,7 +40,7 @@ export const writeAnswerSchema = (
 /** The message of a write: `suppliers data successfully added`. */
 export const doneSchema = (
   { name }: Pick<Entity, "name">,
-  done: "added" | "updated" | "deleted" | "adjusted",
+  done: "added" | "updated" | "deleted" | "restored" | "adjusted",
 ): JsonSchema => ({ const: `${name} data successfully ${done}` });
 
 /** What a body of create takes. A before handler may add what is missing. */
@@ -123,9 +123,19 @@ export function readOnlySchemas(
   return Object.fromEntries(others.map((name) => [name, { readOnly: true }]));
 }
 
-/** What delete takes: conditions that name the records. */
-export const deleteSchema = ({ write: { shown } }: RecordPlan): JsonSchema =>
-  closedObject({ where: equalitiesSchema(shown) }, ["where"]);
+/** What delete takes: conditions that name the records, and who deletes them where that is stored in `by`. */
+export const deleteSchema = ({ write: { shown } }: RecordPlan, by: Column | null): JsonSchema =>
+  closedObject({ where: equalitiesSchema(shown), ...actorSchema(by) }, ["where"]);
+
+/** What restore answers. */
+export const restoreAnswerSchema = ({ write }: RecordPlan, entity: Entity): JsonSchema =>
+  wholeObject({
+    message: doneSchema(entity, "restored"),
+    data: wholeObject({
+      restored_count: { type: "integer", minimum: 1 },
+      restored_items: { type: "array", items: recordSchema(write.shown, entity.settings) },
+    }),
+  });
 
 export const deleteAnswerSchema = ({ write }: RecordPlan, entity: Entity): JsonSchema =>
   wholeObject({

@@ -11,6 +11,7 @@ import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../plans/hook.ts";
 import type { Queries } from "../callers/session.ts";
+import { flagValue } from "../callers/visibility.ts";
 import type { Row } from "../plans/ports.ts";
 import { keyAsJson } from "./replay.ts";
 import { type Assignment, type Insert, sourceOf } from "../query/statement.ts";
@@ -97,7 +98,7 @@ export function fillsBeside(
 
 /** What filling the audit columns takes; details have them too. */
 interface Audited {
-  readonly write: Pick<InsertPlan, "audit">;
+  readonly write: Pick<InsertPlan, "audit" | "flag">;
 }
 type Asked = Pick<Call, "body" | "now" | "caller">;
 
@@ -106,6 +107,8 @@ export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar
   const { createdAt, createdBy, updatedAt, updatedBy } = write.audit;
   const now = call.now();
   const values = new Map<Column, Scalar>();
+  const { flag } = write;
+  if (flag) values.set(flag, flagValue(flag, false));
   setTime(values, createdAt, now);
   setActor(values, createdBy, { ...call, byDefault: "Input from API" });
   // Both stay empty until the first update, unless the table insists on a value.
@@ -246,29 +249,24 @@ export function cutFraction(instant: string, digits: number): string {
   return digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 }
 
-/** The user; where nobody is asked for credentials, whom the body names, or the given text. */
-function setActor(
-  values: Map<Column, Scalar>,
-  column: Column | null,
-  { caller, body, byDefault }: Pick<Asked, "caller" | "body"> & { byDefault: string },
-) {
-  if (!column) return;
-  if (caller.kind !== "nobody") {
-    values.set(column, fitting(caller.id ?? byDefault, column));
-    return;
-  }
+type Acting = Pick<Asked, "caller" | "body"> & { readonly byDefault: string };
+
+function setActor(values: Map<Column, Scalar>, column: Column | null, acting: Acting): void {
+  if (column) values.set(column, actorOf(column, acting));
+}
+
+/** The user; where nobody is asked for credentials, whom the body names, or the given text. Rejects with `validationFailed`. */
+export function actorOf(column: Column, { caller, body, byDefault }: Acting): Scalar {
+  if (caller.kind !== "nobody") return fitting(caller.id ?? byDefault, column);
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
-  if (sent !== undefined && sent !== null && sent !== "") {
-    const accepted = accept(column, sent);
-    if (!accepted.ok) throw validationFailed({ [column.name]: [accepted.message] });
-    values.set(column, accepted.value);
-    return;
-  }
-  values.set(column, byDefault);
+  if (sent === undefined || sent === null || sent === "") return byDefault;
+  const accepted = accept(column, sent);
+  if (!accepted.ok) throw validationFailed({ [column.name]: [accepted.message] });
+  return accepted.value;
 }
 
 /** The beginning of a user's name that is longer than the column: the write is not the place to refuse it. */
-function fitting(name: string, column: Column): string {
+export function fitting(name: string, column: Column): string {
   const longest = Math.min(column.lengthMax ?? Infinity, (column.bytesMax ?? Infinity) / 4);
   return isLonger(name, longest) ? [...name].slice(0, longest).join("") : name;
 }

@@ -153,6 +153,17 @@ export interface ForeignKey {
   readonly referencedColumns: readonly string[];
 }
 
+/** A foreign key as the table sees it that it points at. */
+export interface IncomingKey {
+  /** The table that has the key, as `Catalog.table` takes its name. */
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** In the order of `columns`; empty = the primary key. */
+  readonly referencedColumns: readonly string[];
+  /** What a DELETE of the referenced row does: it is refused, deletes the rows too, or clears the columns. */
+  readonly onDelete: "refuse" | "cascade" | "clear";
+}
+
 /** The statements that change rows. */
 export type WriteKind = "insert" | "update" | "delete";
 
@@ -183,7 +194,9 @@ export interface Table {
   readonly passesOver?: ReadonlySet<WriteKind>;
   /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
   readonly insertsReturn?: boolean;
-  /** What the database would refuse whatever a row holds; absent = nothing. */
+  /** False: the database cannot lock single rows, as of a view that groups them; absent = it can. */
+  readonly locksRows?: false;
+  /** What the database would refuse whatever a row holds, as of a view that takes no INSERT; absent = nothing. */
   readonly refusals?: readonly TableRefusal[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
@@ -201,6 +214,7 @@ export type Source =
       readonly name: string;
       /** See `Table`. */
       readonly identity?: string;
+      readonly locksRows?: false;
       readonly columns: Columns;
     }
   | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

@@ -31,6 +31,8 @@ export type ErrorKind =
   /** The caller may not do this, or the record would leave what the caller may access. */
   | "forbidden"
   | "notFound"
+  /** No deleted record matches that restore could bring back. */
+  | "dataNotFound"
   | "methodNotAllowed"
   | "duplicateEntry"
   /** A row cannot be deleted while others point at it. */

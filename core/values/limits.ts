@@ -9,6 +9,8 @@ export const limits = {
   whereConditionsMax: 100,
   /** Values of one IN. */
   inValuesMax: 1000,
+  /** Characters behind a reusable value while its row is deleted: `~` and 10 hexadecimal digits. */
+  markSuffixLength: 11,
   /** Keys of several columns in one condition, a chain of ANDs and ORs: SQLite plans longer ones more slowly for each key. */
   keyTuplesMax: 128,
   perPageMax: 100,

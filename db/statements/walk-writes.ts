@@ -144,6 +144,8 @@ function emitAssigned(assignment: Assignment, to: Emitter): void {
   switch (assignment.kind) {
     case "set":
       return to.value(assignment.column, assignment.value);
+    case "keep":
+      return to.name(assignment.column);
     case "add":
       return to.add(assignment.column, assignment.delta);
     case "stamp":

@@ -3,7 +3,8 @@
  * use the same function, so a commit does what the preview said. The preview also checks what the database would
  * refuse.
  */
-import { isScoped, past } from "../../core/callers/scoped-session.ts";
+import { isScoped, past, rescoped } from "../../core/callers/scoped-session.ts";
+import { seeing } from "../../core/callers/visibility.ts";
 import type { Queries } from "../../core/callers/session.ts";
 import type { Row } from "../../core/plans/ports.ts";
 import { sourceOf } from "../../core/query/statement.ts";
@@ -63,15 +64,15 @@ async function learnNames(
 interface Records {
   /** Keys of those that the caller may see. */
   readonly keys: readonly KeyValue[];
-  /** Whether only records outside the caller's scope match. */
-  readonly areForeign: boolean;
+  /** Why the row cannot be stored although no record is found: what matches is hidden from the caller, or deleted. Null = it can. */
+  readonly refusal: string | null;
 }
 
 /** Looks up the records of all rows. */
 async function findRecords(
   queries: Queries,
   cases: readonly Case[],
-  { plan: { write, upsertKeys }, lock }: JudgeOptions,
+  { entity, plan: { write, upsertKeys }, lock }: JudgeOptions,
 ): Promise<(one: Case) => Records> {
   const keys: KeyValue[] = cases.flatMap(({ key }) => (key === null ? [] : [key]));
   const by = [...upsertKeys.values()];
@@ -79,15 +80,26 @@ async function findRecords(
   const none = new Map<string, Row[]>();
   const found = keys.length === 0 ? none : await findRows(queries, { ...search, lock }, keys);
   const elsewhere =
-    keys.length === 0 || !isScoped(queries)
+    keys.length === 0 || !isScoped(queries, search.source)
       ? none
       : await findRows(past(queries, "importKeys"), { ...search, lock: false }, keys);
+  // Only of the caller's own records is it said that they are deleted.
+  const deleted =
+    elsewhere.size === 0 || entity.marking === null
+      ? none
+      : await findRows(
+          rescoped(queries, (scope) => seeing(scope, entity, "marked")),
+          { ...search, lock: false },
+          keys,
+        );
   return ({ key }) => {
     const text = key === null ? "" : keyText(key);
     const records = found.get(text) ?? [];
+    const isDeleted = deleted.has(text);
+    const hidden = isDeleted ? "belongs to a deleted record; restore it first" : "already exists";
     return {
       keys: records.map((row) => write.key.map((column) => scalarOf(column, row))),
-      areForeign: records.length === 0 && elsewhere.has(text),
+      refusal: records.length === 0 && elsewhere.has(text) ? hidden : null,
     };
   };
 }
@@ -97,7 +109,7 @@ type SeenKeys = Map<string, number>;
 
 function verdictOf(
   one: Case,
-  { keys, areForeign }: Records,
+  { keys, refusal }: Records,
   options: JudgeOptions & { seen: SeenKeys },
 ): Verdict {
   const { plan, seen } = options;
@@ -116,8 +128,8 @@ function verdictOf(
 
   const text = one.key && foldedText(one.key, [...plan.upsertKeys.values()]);
   if (text === null || !isFirst(text)) return invalidRow(one, options);
-  if (areForeign) {
-    addMessage(one, firstKey, "already exists");
+  if (refusal !== null) {
+    addMessage(one, firstKey, refusal);
     return invalidRow(one, options);
   }
   const [key] = keys;

@@ -7,13 +7,24 @@ import { join } from "node:path";
 import { programs } from "./install.ts";
 
 export interface Browser {
-  newPage(options: { viewport: { width: number; height: number } }): Promise<Page>;
+  newPage(options: {
+    viewport: { width: number; height: number };
+    colorScheme?: "light" | "dark";
+    locale?: string;
+    timezoneId?: string;
+  }): Promise<Page>;
   close(): Promise<void>;
 }
 
 export interface Page {
   setDefaultTimeout(timeoutMs: number): void;
   goto(url: string): Promise<unknown>;
+  reload(): Promise<unknown>;
+  /** The address that it shows. */
+  url(): string;
+  waitForURL(url: RegExp): Promise<void>;
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+  waitForEvent(event: "download"): Promise<Download>;
   /** Runs a script in the page and gives its value. */
   evaluate(script: string): Promise<unknown>;
   locator(selector: string): Locator;
@@ -30,6 +41,9 @@ export interface Page {
 export interface Locator {
   click(options?: { modifiers?: readonly "Shift"[] }): Promise<void>;
   fill(text: string): Promise<void>;
+  focus(): Promise<void>;
+  setInputFiles(path: string): Promise<void>;
+  isVisible(): Promise<boolean>;
   /** Types key by key, as a person does. */
   pressSequentially(text: string): Promise<void>;
   press(key: string): Promise<void>;
@@ -47,6 +61,11 @@ export interface Locator {
   nth(index: number): Locator;
   locator(selector: string): Locator;
   filter(options: { hasText: string | RegExp }): Locator;
+}
+
+export interface Download {
+  suggestedFilename(): string;
+  path(): Promise<string>;
 }
 
 export interface Request {
@@ -70,6 +89,7 @@ interface ConsoleMessage {
 interface Dialog {
   message(): string;
   dismiss(): Promise<void>;
+  accept(): Promise<void>;
 }
 
 interface Playwright {

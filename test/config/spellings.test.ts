@@ -380,7 +380,7 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
   ],
   [
     "settings that are switched off",
-    { softDelete: false, kafka: { enabled: false }, processor: null, components: [] },
+    { kafka: { enabled: false }, processor: null, components: [] },
     {},
   ],
 ];

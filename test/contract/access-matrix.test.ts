@@ -25,6 +25,9 @@ beforeEach(async () => {
   await fixture.sql(
     `insert into orders (order_id, tenant, code, title, qty, status) values ${rows.join(", ")}`,
   );
+  await fixture.sql(
+    `insert into bins (bin_id, tenant, is_deleted) values ('${ids.own}', 'a', true), ('${ids.foreign}', 'b', true)`,
+  );
 });
 
 /** What is sent about a record. */
@@ -55,6 +58,7 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
   first: (id) => about("plain/first", pairs(id)),
   update: (id) => about("plain/update", { order_id: id, title: "changed" }),
   delete: (id) => about("plain/delete", pairs(id)),
+  restore: (id) => about("bins/restore", { where: [{ key: "bin_id", value: id }] }),
   adjust: (id) =>
     about("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
   datatables: (id) => about("plain/datatables", { draw: 1, search: { value: `t-${id}` } }),

@@ -99,7 +99,7 @@ beforeAll(async () => {
       },
       places: {
         tableName: "places",
-        action: { read: true, lookup: true, create: true, delete: true },
+        action: { read: true, lookup: true, create: true },
         fieldNameLookup: { id: "place_id", text: "name" },
         access: { admin: "*", clerk: ["read", "create"] },
         rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
@@ -290,7 +290,9 @@ describe("rows", () => {
   ])("that refer to %s in their own table, %s: %d", async (_row, within_id, status) => {
     const answer = await as("clerk-a", "places/create", { place_id: "new", within_id });
     expect(answer.status).toBe(status);
-    await as("admin", "places/delete", { where: [{ key: "place_id", value: "new" }] });
+    // MariaDB deletes no row that refers to itself.
+    await fixture.sql("update places set within_id = null where place_id = 'new'");
+    await fixture.sql("delete from places where place_id = 'new'");
   });
 
   test.each([

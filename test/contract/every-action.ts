@@ -52,6 +52,12 @@ const endpoints = {
     adjustConfig: { fields: { count: {} } },
     workflow: { transitions: { open: ["done", "open"], done: ["open"] } },
   },
+  /** Records that delete marks. */
+  bins: {
+    tableName: "bins",
+    action: { delete: true, restore: true, create: true },
+    softDelete: { reusable: [{ field: "label", length: 8 }] },
+  },
   binders: {
     tableName: "binders",
     action: { "create-composite": true, "read-composite": true, "update-composite": true },
@@ -79,6 +85,16 @@ const tables: typeof shopOptions.tables = [
     },
     primaryKey: ["shelf", "row_no"],
   },
+  {
+    name: "bins",
+    columns: {
+      bin_id: "key",
+      label: { type: "text(20)", unique: true },
+      is_deleted: "boolean",
+      deleted_at: "timestamp",
+      deleted_by: "text(20)",
+    },
+  },
   { name: "binders", columns: { binder_id: "key", title: "text(20)" } },
   {
     name: "binder_pages",
@@ -95,6 +111,8 @@ const tables: typeof shopOptions.tables = [
 const setUp: typeof shopOptions.setUp = (engine) => [
   ...(shopOptions.setUp?.(engine) ?? []),
   "insert into places (shelf, row_no, count, status) values ('p', 1, 500, 'open'), ('p', 2, 500, 'open')",
+  "insert into bins (bin_id, label, deleted_at) values ('n1', 'a', null), ('n2', 'b', null)",
+  "update bins set is_deleted = true where bin_id = 'n2'",
   "insert into binders (binder_id, title) values ('b1', 'one')",
   "insert into binder_pages (binder_id, page_no, side) values ('b1', 1, 'left'), ('b1', 2, 'left')",
   "insert into kinds (kind_id, whole, note) values ('k1', 1, 'a'), ('k2', 2, 'b')",
@@ -120,6 +138,7 @@ export const storedKeys: Readonly<Record<string, Json[]>> = {
   document_id: ["d1"],
   shelf: ["p"],
   row_no: [1, 2],
+  bin_id: ["n1", "n2"],
   binder_id: ["b1"],
   page_no: [1, 2],
   side: ["left"],

@@ -57,7 +57,12 @@ describe("without auth", () => {
           ],
         },
       ],
-      links: { docs: "/docs", openapi: "/openapi.json", ready: "/health/ready" },
+      links: {
+        console: "/console",
+        docs: "/docs",
+        openapi: "/openapi.json",
+        ready: "/health/ready",
+      },
       timestamp: expect.any(String),
     });
   });
@@ -152,7 +157,12 @@ describe("with auth", () => {
         service: "rowgate",
         projects: [],
         sign_in: signIn,
-        links: { docs: "/docs", openapi: "/openapi.json", ready: "/health/ready" },
+        links: {
+          console: "/console",
+          docs: "/docs",
+          openapi: "/openapi.json",
+          ready: "/health/ready",
+        },
         timestamp: expect.any(String),
       },
     ]);

@@ -51,6 +51,9 @@ beforeEach(async () => {
       .map((id) => `('l-${id.slice(2)}', '${id}', 'line', 2)`)
       .join(", ")}`,
   );
+  await fixture.sql(
+    `insert into bins (bin_id, tenant, is_deleted) values ('${own}', 'a', true), ('${foreign}', 'b', true)`,
+  );
 });
 
 const headersOf = (tenant: Tenant, more: Record<string, string> = {}): Record<string, string> => ({
@@ -130,6 +133,7 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
   first: (id) => post("orders/first", equalTo(id)),
   update: (id) => post("plain/update", { order_id: id, title: "changed" }),
   delete: (id) => post("plain/delete", equalTo(id)),
+  restore: (id) => post("bins/restore", { where: [{ key: "bin_id", value: id }] }),
   adjust: (id) => post("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
   lookup: (id) => post("orders/lookup", { ids: [id] }, headersOf("a", isStatic)),
   aggregate: (id) => post("orders/aggregate", equalTo(id)),
@@ -190,6 +194,14 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
     return answer.status === 404 ? answer : { ...answer, body: { found: true } };
   }),
 };
+
+test("a delete that marks stores the user, whatever the body says", async () => {
+  const where = [{ key: "bin_id", value: own }];
+  expect((await post("bins/restore", { where })).status).toBe(200);
+  expect((await post("bins/delete", { where, deleted_by: "forged" })).status).toBe(200);
+  const [row] = await fixture.sql(`select deleted_by from bins where bin_id = '${own}'`);
+  expect(row).toEqual({ deleted_by: "key-a" });
+});
 
 test("every action has a case", () => {
   expect(Object.keys(cases).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());

@@ -36,7 +36,9 @@ export interface FixtureColumn {
   /** SQL over unquoted column names: `price >= 0`. */
   readonly check?: string;
   /** The table whose `id` it holds, or table and column. */
-  readonly references?: string | { readonly table: string; readonly column: string };
+  readonly references?:
+    | string
+    | { readonly table: string; readonly column: string; readonly onDelete?: string };
 }
 
 export interface FixtureTable {
@@ -80,11 +82,12 @@ function createTable(
     if (column.references) {
       const target =
         typeof column.references === "string"
-          ? { table: column.references, column: "id" }
+          ? { table: column.references, column: "id", onDelete: undefined }
           : column.references;
+      const rule = target.onDelete === undefined ? "" : ` ON DELETE ${target.onDelete}`;
       // As a constraint of the table: beside the column, MySQL and MariaDB may ignore it.
       constraints.push(
-        `FOREIGN KEY (${quote(columnName)}) REFERENCES ${quote(target.table)} (${quote(target.column)})`,
+        `FOREIGN KEY (${quote(columnName)}) REFERENCES ${quote(target.table)} (${quote(target.column)})${rule}`,
       );
     }
   }

@@ -166,6 +166,16 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
         },
       },
       {
+        name: "bins",
+        columns: {
+          bin_id: "key",
+          tenant: "text(10)",
+          label: "text(40)",
+          is_deleted: "boolean",
+          deleted_by: "text(40)",
+        },
+      },
+      {
         name: "order_lines",
         columns: {
           line_id: "key",
@@ -188,6 +198,14 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
           exportQuery: "select order_id, title, tenant from orders",
         },
         true,
+      ),
+      bins: withRules(
+        {
+          tableName: "bins",
+          action: { read: true, first: true, delete: true, restore: true },
+          softDelete: true,
+        },
+        false,
       ),
       accounts: withRules(
         { tableName: "accounts", action: { read: true }, hiddenFields: ["tenant"] },

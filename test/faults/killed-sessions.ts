@@ -81,7 +81,7 @@ export function testKilledSessions(
       expect([...statuses.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual(
         [],
       );
-      expect(service.process.exitCode, service.errors()).toBeNull();
+      expect(service.process.exitCode, service.said()).toBeNull();
 
       const afterwards = await Promise.all(
         Array.from({ length: 100 }, (_, at) =>

@@ -2,7 +2,7 @@
  * 200 reloads while 16 clients ask: no request fails, memory stays flat, and the database sees no more connections than before. Every
  * reload changes something, and every tenth one the settings of the database, so that its connections are opened anew.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { serveProcess, type ServeProcess } from "../serve-process.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
 const engine = inject("engine");
-const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const clients = 16;
 const reloads = 200;
 const poolMax = 6;
@@ -63,31 +63,13 @@ async function save(turn: number): Promise<void> {
   }
 }
 
-async function serve() {
-  const child = spawn(process.execPath, ["--expose-gc", "--import", reporter, cli, "serve"], {
+const serve = (): Promise<ServeProcess> =>
+  serveProcess({
     cwd: folder,
-    env: {
-      ...process.env,
-      CONFIG_DIR: join(folder, "configs"),
-      PORT: "0",
-      HOST: "127.0.0.1",
-      LOG_LEVEL: "error",
-    },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    nodeArgs: ["--expose-gc", "--import", reporter],
+    env: { CONFIG_DIR: join(folder, "configs"), LOG_LEVEL: "error" },
+    hasChannel: true,
   });
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said += String(chunk);
-      const found = /listens on (\S+)/.exec(said)?.[1];
-      if (found) resolve(found);
-    };
-    child.stdout!.on("data", hear);
-    child.stderr!.on("data", hear);
-    child.once("exit", () => reject(new Error(said)));
-  });
-  return { child, url, said: () => said };
-}
 
 const loadsOf = async (url: string): Promise<number> => {
   const { config } = (await (await fetch(`${url}/health/ready`)).json()) as {
@@ -117,7 +99,7 @@ test(
   { timeout: 120_000 },
   async () => {
     await save(0);
-    const { child, url, said } = await serve();
+    const { child, origin, said, stop } = await serve();
     let isOver = false;
     let isInTime = true;
     let asked = 0;
@@ -128,7 +110,7 @@ test(
         const body = isWrite
           ? { id: turn % 8 === 0 ? "a" : "b", name: `Name ${turn}` }
           : { page: 1, per_page: 2 };
-        const response = await fetch(`${url}/api/shop/things/${isWrite ? "update" : "read"}`, {
+        const response = await fetch(`${origin}/api/shop/things/${isWrite ? "update" : "read"}`, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: JSON.stringify(body),
@@ -148,7 +130,7 @@ test(
       for (let turn = 1; turn <= reloads && isInTime; turn++) {
         await save(turn);
         child.kill("SIGHUP");
-        while ((await loadsOf(url)) < turn + 1) await pause(5);
+        while ((await loadsOf(origin)) < turn + 1) await pause(5);
         connectionsMax = Math.max(connectionsMax, await connections());
         isInTime = turn === reloads || performance.now() < untilMs;
         if (turn % 10 === 0) memory.push(await memoryMb(child));
@@ -157,11 +139,10 @@ test(
       isOver = true;
       await running;
     }
-    const loads = await loadsOf(url);
+    const loads = await loadsOf(origin);
     await pause(500);
     const left = await connections();
-    child.kill("SIGTERM");
-    await new Promise((resolve) => child.once("exit", resolve));
+    await stop();
     expect(failures.slice(0, 3)).toEqual([]);
     // A busy machine may not get through all of them in its time.
     expect(loads).toBeGreaterThan(isInTime ? reloads : reloads / 5);

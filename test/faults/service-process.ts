@@ -1,14 +1,15 @@
 /** The service as a process of its own, for tests that must see whether it lives through something. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { serveProcess } from "../serve-process.ts";
 
 export interface ServiceProcess {
   readonly origin: string;
   readonly process: ChildProcess;
-  /** What it wrote to standard error so far. */
-  errors(): string;
+  /** What it wrote so far. */
+  said(): string;
   post(
     path: string,
     body: unknown,
@@ -35,34 +36,14 @@ export async function startService(
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(folder, "test", name), JSON.stringify(content));
   }
-  const cli = join(import.meta.dirname, "../../app/start/cli.ts");
-  const own = {
-    CONFIG_DIR: folder,
-    STORAGE_URL: `file:${kept}`,
-    PORT: "0",
-    HOST: "127.0.0.1",
-    LOG_LEVEL: "fatal",
-  };
-  const [program = "", ...args] = [...within, process.execPath, cli, "serve"];
-  const child = spawn(program, args, {
-    env: { ...process.env, ...own, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let errors = "";
-  child.stderr.on("data", (chunk) => (errors += chunk));
-  const origin = await new Promise<string>((resolve, reject) => {
-    let said = "";
-    child.stdout.on("data", (chunk) => {
-      said += chunk;
-      const url = /listens on (http:\S+)/.exec(said)?.[1];
-      if (url) resolve(url);
-    });
-    child.once("exit", (code) => reject(new Error(`The service ended with ${code}: ${errors}`)));
+  const { child, origin, said, stop } = await serveProcess({
+    env: { CONFIG_DIR: folder, STORAGE_URL: `file:${kept}`, LOG_LEVEL: "fatal", ...env },
+    within,
   });
   return {
     origin,
     process: child,
-    errors: () => errors,
+    said,
     async post(path, body, headers = {}) {
       const response = await fetch(`${origin}/api/test/${path}`, {
         method: "POST",
@@ -72,11 +53,7 @@ export async function startService(
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     },
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        const exited = new Promise((resolve) => child.once("exit", resolve));
-        child.kill("SIGTERM");
-        await exited;
-      }
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, inject, test } from "vitest";
+import { afterEach, describe, expect, inject, test } from "vitest";
 import { commandFor } from "../runtime/runtimes.ts";
 import { endPrograms, exported, post, serve } from "./programs.ts";
 import { fillDatabase, root, tarballIn } from "./unpack.ts";
@@ -11,7 +11,7 @@ const folder = inject("unpacked");
 const modules = join(folder, "node_modules");
 const tarball = tarballIn(folder);
 
-afterAll(endPrograms);
+afterEach(endPrograms);
 
 function run(command: string, args: readonly string[], cwd: string) {
   return spawnSync(command, args, { cwd, encoding: "utf8" });
@@ -43,6 +43,20 @@ describe("the tarball", () => {
     ]);
   });
 
+  test("brings the console along, with its two libraries and their licences", () => {
+    const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
+    for (const name of ["datatables.net", "tom-select"])
+      expect(Object.keys(packed.dependencies)).not.toContain(name);
+    const client = join(modules, "rowgate/dist/app/console/client");
+    expect(readdirSync(client)).toEqual(expect.arrayContaining(["main.js", "style.css", "views"]));
+    expect(readdirSync(join(client, "vendor")).toSorted()).toEqual([
+      "datatables.js",
+      "datatables.js.LICENSE",
+      "tom-select.js",
+      "tom-select.js.LICENSE",
+    ]);
+  });
+
   test("has no dependency that only developers need, and leaves package.json as it was", () => {
     const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
     expect(Object.keys(packed)).not.toContain("optionalDependencies");
@@ -57,7 +71,7 @@ describe("from an empty folder", () => {
     { runtime: "Bun", command: bun },
   ])("init, check and serve lead to a grid and an export on $runtime", async (use) => {
     const { runtime, command } = use;
-    const cwd = join(folder, runtime);
+    const cwd = join(folder, `empty folder for ${runtime}`);
     mkdirSync(cwd, { recursive: true });
     fillDatabase(join(cwd, "shop.db"));
     const rowgate = (...args: string[]) => run(command, [cli, ...args], cwd);
@@ -74,6 +88,17 @@ describe("from an empty folder", () => {
     const files = [...page.matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g)];
     const statuses = files.map(async ([, file]) => (await fetch(`${url}/${file}`)).status);
     expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200]);
+  });
+
+  test("serve --init alone serves the database of DATABASE_URL, as in the container", async () => {
+    const cwd = join(folder, "container");
+    mkdirSync(cwd, { recursive: true });
+    fillDatabase(join(cwd, "shop.db"));
+    const env = { DATABASE_URL: "sqlite:./shop.db", CONFIG_DIR: "data/configs" };
+    const command = process.execPath;
+    const url = await serve({ command, args: [cli, "serve", "--init"], cwd, env });
+    const grid = await post(`${url}/api/shop/goods/datatables`, { draw: 1, start: 0, length: 5 });
+    expect(grid.recordsTotal).toBe(2);
   });
 
   test("handlers find their types", () => {

@@ -2,15 +2,13 @@
  * The configuration of a process that runs, loaded again: on SIGHUP, and in development when a file is saved. Each service is a
  * process of its own over files in a folder of its own.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveProcess } from "../serve-process.ts";
 
-const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const things = { tableName: "things", action: { read: true, create: true } };
 let folder: string;
 let service: Running | null = null;
@@ -57,31 +55,13 @@ async function serve(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
-  const child = spawn(process.execPath, [cli, "serve", ...args], {
+  const { child, origin, said, stop } = await serveProcess({
     cwd: folder,
-    env: {
-      ...process.env,
-      CONFIG_DIR: join(folder, "configs"),
-      PORT: "0",
-      HOST: "127.0.0.1",
-      LOG_LEVEL: "warn",
-      ...env,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said += String(chunk);
-      const found = /listens on (\S+)/.exec(said)?.[1];
-      if (found) resolve(found);
-    };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
-    child.once("exit", () => reject(new Error(said)));
+    args,
+    env: { CONFIG_DIR: join(folder, "configs"), ...env },
   });
   const post = async (path: string, body: object) => {
-    const response = await fetch(`${url}/api/${path}`, {
+    const response = await fetch(`${origin}/api/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -100,19 +80,12 @@ async function serve(
       return { status, name: body.data?.name ?? body.message };
     },
     async config() {
-      const health = await fetch(`${url}/health/ready`);
+      const health = await fetch(`${origin}/health/ready`);
       return ((await health.json()) as { config: Awaited<ReturnType<Running["config"]>> }).config;
     },
-    said: () => said,
-    stop: () => stopped(child),
+    said,
+    stop,
   };
-}
-
-async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
 }
 
 const soon = { timeout: 15_000 };

@@ -32,6 +32,7 @@ const core = [
   "scope-collations",
   "wrong-credentials",
   "front-page",
+  "console-page",
   "docs-page",
 ].map((name) => `test/contract/${name}.test.ts`);
 

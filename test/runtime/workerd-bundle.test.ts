@@ -95,6 +95,21 @@ describe("the Worker of a configuration folder", () => {
     });
     expect((await post("read", { page: 1 })).body.pagination.total_records).toBe(1);
   });
+
+  test("has the console, whose files it brings along", async () => {
+    const page = await (await fetch(`${workerd.url}/console`)).text();
+    const [, start = ""] = /src="(console\/files\/\w+\/main\.js)"/.exec(page) ?? [];
+    for (const name of ["main.js", "style.css", "views/grid.js", "vendor/datatables.js"]) {
+      const response = await fetch(`${workerd.url}/${start.replace("main.js", name)}`);
+      expect([name, response.status, response.headers.get("Cache-Control")]).toEqual([
+        name,
+        200,
+        "public, max-age=31536000, immutable",
+      ]);
+      expect((await response.text()).length).toBeGreaterThan(1000);
+    }
+    expect((await fetch(`${workerd.url}/console/files/0/main.js`)).status).toBe(404);
+  });
 });
 
 test("what is deployed holds no code for files, threads or SQLite, and stays small", async () => {

@@ -13,21 +13,26 @@ import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
 import { digest, openRequestParts } from "./request-parts.ts";
 import { clientAt, type ClientEnv, ownCall } from "../../http/client-address.ts";
+import type { Console } from "../../http/show-console.ts";
 import { appOver } from "../open-project.ts";
+import { bundledConsole } from "./bundled-console.ts";
 
 export interface FetchHandlerOptions {
   /** Path below the configuration folder -> text of the file. */
   readonly files: ConfigFiles;
   /** The exports of the components, by the same paths. */
   readonly components: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** The files of the console, by name; absent: there is no console. */
+  readonly consoleFiles?: ReadonlyMap<string, string>;
 }
 
 export interface Worker {
   fetch(request: Request, bindings: Bindings, lasting: Lasting): Promise<Response>;
 }
 
-export function createWorker({ files, components }: FetchHandlerOptions): Worker {
+export function createWorker({ files, components, consoleFiles }: FetchHandlerOptions): Worker {
   const importComponent: ImportComponent = async (path) => components.get(path) ?? {};
+  const console = consoleFiles ? bundledConsole(consoleFiles) : "off";
   let installed: { readonly of: string; readonly installation: Installation | Refusal } | null =
     null;
 
@@ -46,7 +51,7 @@ export function createWorker({ files, components }: FetchHandlerOptions): Worker
     async fetch(request, bindings, lasting) {
       const installation = install(bindings);
       if (installation instanceof Refusal) return refusingApp(log).fetch(request);
-      const { answered, closed } = serve(installation, request);
+      const { answered, closed } = serve(installation, request, console);
       // Also when the client disconnects, because the cache must be informed of a committed write.
       lasting.waitUntil(closed);
       return answered;
@@ -57,7 +62,7 @@ export function createWorker({ files, components }: FetchHandlerOptions): Worker
 /** Used until the configured level is known. */
 const log = createConsoleLog("info");
 
-function serve(installation: Installation, request: Request) {
+function serve(installation: Installation, request: Request, consoleFiles: Console) {
   const opening = openRequestParts(installation, (own) => answer(own, ownCall));
 
   async function answer(asked: Request, from: ClientEnv): Promise<Response> {
@@ -73,6 +78,7 @@ function serve(installation: Installation, request: Request) {
         jobsBoard: false,
         docs,
         basePath: "",
+        console: settings.console ? consoleFiles : "off",
         digest,
         metricsText: null,
         configState: null,
@@ -109,8 +115,7 @@ function withLength(response: Response): Response {
 /** The projects that the request needs: one for an action, none for `/health/live` and files of pages; all to find out which one a mistyped name meant. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
-  if (pathname === "/health/live" || pathname === "/docs" || pathname.startsWith("/assets/"))
-    return [];
+  if (/^\/(?:health\/live$|docs$|console$|console\/|assets\/)/.test(pathname)) return [];
   const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
   const named = projects.filter((project) => project.name === name);
   return named.length > 0 ? named : projects;

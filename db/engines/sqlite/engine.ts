@@ -2,6 +2,7 @@
  * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, which has to exist, or one connection for a
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
  */
+import { indexFor, readPlan } from "./advice.ts";
 import { readOutlines } from "./outline.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -10,6 +11,7 @@ import type { Log } from "../../../core/plans/ports.ts";
 import type { Connection, Engine, OpenEngine } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readNames, readTable } from "./catalog.ts";
+import { readReferencesTo } from "./incoming-keys.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnection } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -76,9 +78,13 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, path),
-    table: (connection, schema, name) =>
-      readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
+    table: ({ connection, shared }, schema, name) =>
+      readTable({ connection, shared, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
+    plan: readPlan,
+    indexFor,
+    schemas: async () => [],
+    referencesTo: readReferencesTo,
     outlines: readOutlines,
     async query(connection, text) {
       const database = databases.get(connection)!;

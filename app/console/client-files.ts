@@ -1,0 +1,21 @@
+/** The files of the console's pages: which there are, and how a set of them becomes addresses that change with their content. */
+import type { ConsolePaths } from "./console-page.ts";
+
+/** Packages whose files the console sends, by the name under which its modules import them. */
+export const vendorFiles: Readonly<Record<string, { package: string; file: string }>> = {
+  "vendor/datatables.js": { package: "datatables.net", file: "js/dataTables.min.mjs" },
+  "vendor/tom-select.js": { package: "tom-select", file: "dist/js/tom-select.complete.min.js" },
+};
+
+/** Modules that are loaded with the first view that needs them. */
+const isLater = (name: string): boolean => /^(?:vendor|views)\//.test(name);
+
+/** `names`: of all files, relative to `folder`. */
+export const pathsOf = (folder: string, names: readonly string[]): ConsolePaths => ({
+  style: `${folder}style.css`,
+  start: `${folder}main.js`,
+  modules: names
+    .filter((name) => name.endsWith(".js") && !isLater(name))
+    .toSorted()
+    .map((name) => folder + name),
+});

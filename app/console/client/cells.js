@@ -1,0 +1,54 @@
+/** A value as an element: for cells of lists and for fields that cannot be edited. */
+import { h } from "./dom.js";
+import { isNumber, labelText, shortText, textOf } from "./format.js";
+import { labelOf } from "./labels.js";
+import { addressOf } from "./router.js";
+
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").Field} Field */
+
+/**
+ * @param {unknown} value @param {Field} field @param {Pick<Entity, "project" | "status">} entity
+ * @param {{ whole?: boolean }} [options] `whole`: long texts are not cut
+ * @returns {HTMLElement}
+ */
+export function cellOf(value, field, entity, { whole = false } = {}) {
+  if (value === null || value === undefined || value === "") return h("span.none", null, "–");
+  if (entity.status?.field === field.name) return statusBadge(String(value));
+  if (field.references) return referenceLink(value, field, entity.project);
+  if (field.type === "boolean")
+    return h(`span.flag${value ? ".yes" : ""}`, null, value ? "Yes" : "No");
+  const text = whole ? textOf(value, field) : shortText(value, field);
+  if (isNumber(field)) return h("span.number", null, text);
+  const isTime = field.type === "timestamp" || field.type === "date";
+  if (isTime) return h("span.moment", { title: String(value) }, text);
+  // Each text is on its own: one that runs from right to left must not turn its neighbours around.
+  return h("span.text", { dir: "auto" }, text);
+}
+
+/** @param {string} status */
+export const statusBadge = (status) =>
+  h("span.status", { "data-tone": String(toneOf(status)) }, labelText(status));
+
+/** The same colour for the same status everywhere; common words have the colour that people expect. @param {string} status */
+function toneOf(status) {
+  if (/^(draft|new|open|pending|created)$/i.test(status)) return "calm";
+  if (/^(posted|done|completed|paid|closed|approved|delivered|active|shipped)$/i.test(status))
+    return "good";
+  if (/^(cancell?ed|rejected|failed|void|expired|blocked|overdue)$/i.test(status)) return "bad";
+  return "busy";
+}
+
+/** The label of the other record, one click away from it. @param {unknown} value @param {Field} field @param {string} project */
+function referenceLink(value, { references }, project) {
+  const target = /** @type {NonNullable<Field["references"]>} */ (references);
+  const link = h(
+    "a.reference",
+    { href: addressOf([project, target.endpoint, "record", String(value)]), dir: "auto" },
+    String(value).length > 12 ? `${String(value).slice(0, 8)}…` : String(value),
+  );
+  void labelOf(project, target, value).then((label) => {
+    if (label !== null) link.textContent = label;
+  });
+  return link;
+}

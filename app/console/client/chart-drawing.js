@@ -1,0 +1,86 @@
+/** Bars and lines as SVG: elements and attributes alone, since the page allows no inline styles. */
+import { s } from "./dom.js";
+
+/** @typedef {{ label: string, value: number, text: string }} Point */
+
+const width = 900;
+
+/** Horizontal bars, for values that have names. @param {readonly Point[]} points @param {string} title */
+export function barChart(points, title) {
+  const line = 30;
+  const start = Math.min(210, Math.max(...points.map(({ label }) => label.length)) * 7.5 + 24);
+  const end = width - 130;
+  const height = points.length * line + 12;
+  const largest = Math.max(...points.map(({ value }) => Math.abs(value)), 0) || 1;
+  return chart(
+    title,
+    height,
+    points.map(({ label, value, text }, at) => {
+      const y = at * line + 8;
+      const length = Math.max(2, (Math.abs(value) / largest) * (end - start));
+      return s(
+        "g",
+        { role: "listitem", "aria-label": `${label}: ${text}` },
+        s("text", { x: start - 12, y: y + 15, "text-anchor": "end" }, clipped(label, 28)),
+        s("rect", { class: "mark", x: start, y, width: length, height: 20, rx: 4 }),
+        s("text", { class: "value-text", x: start + length + 10, y: y + 15 }, text),
+      );
+    }),
+  );
+}
+
+/** A line over time. @param {readonly Point[]} points in their order @param {string} title @param {(value: number) => string} write */
+export function lineChart(points, title, write) {
+  const height = 340;
+  const [left, right, top, bottom] = [90, width - 20, 16, height - 36];
+  const largest = Math.max(...points.map(({ value }) => value), 0);
+  const smallest = Math.min(...points.map(({ value }) => value), 0);
+  const span = largest - smallest || 1;
+  const x = (/** @type {number} */ at) =>
+    left + (points.length < 2 ? 0 : (at / (points.length - 1)) * (right - left));
+  const y = (/** @type {number} */ value) => bottom - ((value - smallest) / span) * (bottom - top);
+  const path = points
+    .map(({ value }, at) => `${at === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`)
+    .join("");
+  const shownLabels = Math.max(1, Math.ceil(points.length / 8));
+  return chart(title, height, [
+    [0, 0.25, 0.5, 0.75, 1].map((part) => {
+      const value = smallest + part * span;
+      return [
+        s("line", { class: "rule", x1: left, x2: right, y1: y(value), y2: y(value) }),
+        s("text", { x: left - 10, y: y(value) + 4, "text-anchor": "end" }, write(value)),
+      ];
+    }),
+    s("path", { class: "area", d: `${path}L${x(points.length - 1)} ${bottom}L${left} ${bottom}Z` }),
+    s("path", { class: "stroke", d: path }),
+    points.map(({ label, value, text }, at) =>
+      s(
+        "g",
+        { role: "listitem", "aria-label": `${label}: ${text}` },
+        s(
+          "circle",
+          { class: "mark", cx: x(at), cy: y(value), r: points.length > 60 ? 1.5 : 3.5 },
+          s("title", {}, `${label}: ${text}`),
+        ),
+        at % shownLabels === 0 &&
+          s(
+            "text",
+            { x: x(at), y: height - 12, "text-anchor": at === 0 ? "start" : "middle" },
+            clipped(label, 14),
+          ),
+      ),
+    ),
+  ]);
+}
+
+/** @param {string} title @param {number} height @param {any} content */
+const chart = (title, height, content) =>
+  s(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "list", "aria-label": title },
+    content,
+  );
+
+/** @param {string} text @param {number} lengthMax */
+const clipped = (text, lengthMax) =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;

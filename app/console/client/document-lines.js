@@ -1,0 +1,237 @@
+/** The lines of a document as a table of inputs: what was added, changed and removed. */
+import { cellOf } from "./cells.js";
+import { fill, h, icon, iconButton } from "./dom.js";
+import { formField } from "./form-field.js";
+import { isNumber } from "./format.js";
+import { fieldOf } from "./model.js";
+
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").Lines} Lines */
+/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @typedef {import("./form-field.js").FormField} FormField */
+
+/**
+ * @typedef {object} LinesOptions
+ * @property {Entity} entity
+ * @property {Lines} lines
+ * @property {Schema} schema of one new line
+ * @property {Row[]} rows
+ * @property {boolean} canEdit
+ * @property {() => void} onInput
+ */
+
+/** A line in the table. @typedef {{ row: Row | null, inputs: Map<string, FormField>, first: Map<string, string>, isRemoved: boolean, element: HTMLElement }} Line */
+
+/** @param {LinesOptions} options */
+export function documentLines({ entity, lines, schema, rows, canEdit, onInput }) {
+  const properties = schema.properties ?? {};
+  const isEditable = (/** @type {string} */ name) =>
+    canEdit && name in properties && entity.deref(properties[name]).readOnly !== true;
+  const columns = columnsOf(lines, Object.keys(properties), isEditable);
+  const needed = new Set(schema.required ?? []);
+  const body = h("tbody");
+  /** @type {Line[]} */
+  const all = rows.map((row) => lineOf(row));
+
+  /** @param {Row | null} row @returns {Line} */
+  function lineOf(row) {
+    /** @type {Map<string, FormField>} */
+    const inputs = new Map();
+    const element = h("tr");
+    for (const field of columns) {
+      if (isEditable(field.name)) {
+        const input = formField(field, {
+          entity,
+          schema: properties[field.name] ?? {},
+          isNeeded: needed.has(field.name),
+          value: row ? row[field.name] : startOf(field.name),
+          fallback: row ? otherTexts(row) : "",
+          onInput,
+        });
+        input.control
+          .querySelector("input, select, textarea")
+          ?.setAttribute("aria-label", field.label);
+        inputs.set(field.name, input);
+        element.append(h("td", { class: isNumber(field) ? "number" : "" }, input.control));
+      } else
+        element.append(
+          h(
+            "td",
+            { class: isNumber(field) ? "number" : "" },
+            cellOf(row?.[field.name], field, entity),
+          ),
+        );
+    }
+    const first = new Map([...inputs].map(([name, input]) => [name, input.text()]));
+    const line = { row, inputs, first, isRemoved: false, element };
+    if (canEdit)
+      element.append(
+        h(
+          "td",
+          null,
+          iconButton("trash", "Remove the line", { compact: true, onclick: () => remove(line) }),
+        ),
+      );
+    body.append(element);
+    return line;
+  }
+
+  /** What a query adds of another record names it, where the lookup does not. @param {Row} row */
+  function otherTexts(row) {
+    const texts = lines.shown.filter((name) => !lines.fields.has(name)).map((name) => row[name]);
+    return texts.filter((text) => typeof text === "string").join(" - ");
+  }
+
+  /** The next number, where lines are numbered. @param {string} name */
+  function startOf(name) {
+    if (!/^(line_?(number|no)|position)$/i.test(name))
+      return entity.deref(properties[name]).default;
+    return Math.max(0, ...all.map(({ inputs }) => Number(inputs.get(name)?.text()) || 0)) + 1;
+  }
+
+  /** @param {Line} line */
+  function remove(line) {
+    if (line.row === null) {
+      line.element.remove();
+      all.splice(all.indexOf(line), 1);
+    } else {
+      line.isRemoved = !line.isRemoved;
+      line.element.classList.toggle("removed", line.isRemoved);
+    }
+    onInput();
+  }
+
+  function add() {
+    const line = lineOf(null);
+    all.push(line);
+    onInput();
+    return line;
+  }
+
+  function addAndFocus() {
+    const line = add();
+    const [, second] = line.inputs.values();
+    setTimeout(() => (second ?? [...line.inputs.values()][0])?.focus());
+  }
+
+  const changedNames = (/** @type {Line} */ { inputs, first }) =>
+    [...inputs].filter(([name, input]) => input.text() !== first.get(name)).map(([name]) => name);
+  const keyOf = (/** @type {Row} */ row) =>
+    Object.fromEntries(
+      lines.key
+        .filter((name) => name !== lines.foreignKey || lines.key.length === 1)
+        .map((name) => [name, row[name]]),
+    );
+  const added = () => all.filter(({ row }) => row === null);
+  const kept = () => all.filter(({ row, isRemoved }) => row !== null && !isRemoved);
+  const changed = () => kept().filter((line) => changedNames(line).length > 0);
+  const removed = () => all.filter(({ isRemoved }) => isRemoved);
+  const valuesOf = (/** @type {Line} */ { inputs }) =>
+    Object.fromEntries(
+      [...inputs]
+        .map(([name, input]) => [name, input.value()])
+        .filter(([, value]) => value !== undefined),
+    );
+
+  const table = h(
+    "table.plain.lines",
+    { "aria-label": "Lines" },
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        columns.map((field) =>
+          h("th", { scope: "col", class: isNumber(field) ? "number" : "" }, field.label),
+        ),
+        canEdit && h("th", null, h("span.unseen", null, "Remove")),
+      ),
+    ),
+    body,
+  );
+  const element = h("div");
+  fill(
+    element,
+    h(
+      "div.lines-head",
+      null,
+      h("h2", null, "Lines"),
+      h("span.grow"),
+      canEdit &&
+        h(
+          "button.button",
+          { type: "button", onclick: addAndFocus },
+          icon("plus"),
+          h("span", null, "Add a line"),
+        ),
+    ),
+    h("div.table-holder", { tabindex: "0", role: "region", "aria-label": "Lines" }, table),
+  );
+
+  return {
+    element,
+    add,
+    isChanged: () => added().length + changed().length + removed().length > 0,
+    /** Of a new document. */
+    list: () => added().map(valuesOf),
+    /** As update-composite takes them; only what there is. */
+    operations() {
+      const insert = added().map(valuesOf);
+      const update = changed().map((line) => ({
+        ...keyOf(/** @type {Row} */ (line.row)),
+        ...Object.fromEntries(
+          changedNames(line).map((name) => [name, line.inputs.get(name)?.value() ?? null]),
+        ),
+      }));
+      const gone = removed().map(({ row }) => keyOf(/** @type {Row} */ (row)));
+      return {
+        ...(insert.length > 0 && { insert }),
+        ...(update.length > 0 && { update }),
+        ...(gone.length > 0 && { delete: gone }),
+      };
+    },
+    /**
+     * Messages as `stock_receipt_lines[0].product_id` go beside their inputs. The number counts within what was added, or within what
+     * was changed; where a request has both, each message says which: `insert: is required`.
+     * @param {[string, string[]][]} errors @returns {[string, string[]][]} those without an input here
+     */
+    showFaults(errors) {
+      const lists = { insert: added(), update: changed() };
+      for (const { inputs } of all) for (const input of inputs.values()) input.showFaults([]);
+      return errors.flatMap(([path, messages]) => {
+        const [, at = "", name = ""] = /\[(\d+)\]\.(\w+)$/.exec(path) ?? [];
+        const rest = messages.filter((message) => {
+          const [, kind, text = message] = /^(insert|update|delete): (.*)$/s.exec(message) ?? [];
+          const usual = lists.insert.length > 0 ? "insert" : "update";
+          const list = lists[/** @type {"insert" | "update"} */ (kind ?? usual)] ?? [];
+          const input = list[Number(at)]?.inputs.get(name);
+          input?.showFaults([text]);
+          return input === undefined;
+        });
+        return rest.length > 0 ? [[path, rest]] : [];
+      });
+    },
+  };
+}
+
+/**
+ * What people look at: no generated keys, and who changed a line; what a query adds of another record is left to its drop-down.
+ * @param {Lines} lines @param {string[]} properties @param {(name: string) => boolean} isEditable
+ */
+function columnsOf({ shown, fields, key, foreignKey }, properties, isEditable) {
+  const names = [
+    ...shown,
+    ...properties.filter((name) => isEditable(name) && !shown.includes(name)),
+  ];
+  const choosesOther = names.some((name) => fields.get(name)?.references && isEditable(name));
+  const isLeftOut = (/** @type {string} */ name) =>
+    name === foreignKey ||
+    (key.includes(name) && /id$/i.test(name)) ||
+    /^(created|updated|deleted)_(at|by)$/.test(name) ||
+    (choosesOther && !fields.has(name));
+  return names
+    .filter((name) => !isLeftOut(name))
+    .map((name) => fields.get(name) ?? fieldOf(name, { type: "text" }));
+}

@@ -1,0 +1,156 @@
+/** Exporting what a grid shows: its filters and its order go along; then a progress bar, and the file. */
+import { download, post } from "./api.js";
+import { fill, h } from "./dom.js";
+import { contains } from "./filters.js";
+import { counted } from "./format.js";
+import { filterConditions } from "./grid-state.js";
+import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
+import { openDialog } from "./notices.js";
+
+/** @typedef {import("./types.d.ts").Condition} Condition */
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").Group} Group */
+/** @typedef {import("./grid-state.js").GridState} GridState */
+
+const formats = [
+  ["xlsx", "Excel workbook (.xlsx)"],
+  ["csv", "Text with commas (.csv)"],
+  ["jsonl", "One JSON object per line (.jsonl)"],
+];
+
+/** The columns that an export can filter and sort by. @param {Entity} entity @returns {string[]} */
+function exportColumns(entity) {
+  const list = entity.deref(entity.body("export")?.properties?.["sort_columns"]);
+  const item = entity.deref(list.items);
+  const [first = item] = (item.anyOf ?? []).map(entity.deref);
+  const names = entity.deref(first.properties?.["column"]).enum;
+  return /** @type {string[]} */ (names ?? []);
+}
+
+/** What of the grid's state an export takes, and what it cannot. @param {Entity} entity @param {GridState} state */
+export function exportRequest(entity, state) {
+  const known = exportColumns(entity);
+  const all = filterConditions(entity, state);
+  const conditions = all.filter(({ key }) => known.includes(key));
+  const texts = known.filter((name) => entity.fields.get(name)?.type === "text");
+  /** @type {Group[]} */
+  const search = state.search
+    ? [{ logic: "OR", conditions: texts.map((name) => contains(name, state.search)) }]
+    : [];
+  const parts = [...conditions, ...search];
+  const sort = state.sort.filter(({ field }) => known.includes(field));
+  return {
+    isWhole: conditions.length === all.length,
+    request: {
+      ...(parts.length > 0 && { where: { logic: "AND", conditions: parts } }),
+      ...(sort.length > 0 && {
+        sort_columns: sort.map(({ field, isDown }) => ({
+          column: field,
+          direction: isDown ? "DESC" : "ASC",
+        })),
+      }),
+    },
+  };
+}
+
+/** @param {Entity} entity @param {GridState} state */
+export async function exportDialog(entity, state) {
+  const { request, isWhole } = exportRequest(entity, state);
+  const isFiltered = "where" in request;
+  const stopping = new AbortController();
+  await openDialog(`Export ${entity.title.toLowerCase()}`, (close) => {
+    const format = h(
+      "select",
+      { id: "export-format" },
+      formats.map(([value, text]) => h("option", { value }, text)),
+    );
+    const place = h("div");
+    const start = h(
+      "button.button.primary",
+      { type: "button", onclick: () => void run() },
+      "Export",
+    );
+
+    async function run() {
+      start.disabled = true;
+      fill(
+        place,
+        h("progress", { "aria-label": "Progress" }),
+        h("p.quiet", { role: "status" }, "Starting …"),
+      );
+      try {
+        const { body } = await post(`${entity.path}/export`, { format: format.value, ...request });
+        const job = {
+          id: body.job_id,
+          kind: /** @type {const} */ ("export"),
+          project: entity.project,
+          endpoint: entity.endpoint,
+        };
+        keepJob(job);
+        const end = await watchJob(
+          job,
+          (one) => showProgress(place, one, () => void cancelJob(job)),
+          stopping.signal,
+        );
+        if (!end) return;
+        if (end.status !== "completed")
+          return showEnd(
+            end.status === "cancelled"
+              ? "The export was cancelled."
+              : (end.error ?? "The export failed."),
+          );
+        await download(exportFile(job));
+        fill(
+          place,
+          h("p", { role: "status" }, "The file is ready."),
+          h(
+            "div.actions",
+            null,
+            h(
+              "button.button",
+              { type: "button", onclick: () => void download(exportFile(job)) },
+              "Download again",
+            ),
+            h("button.button.primary", { type: "button", onclick: () => close(null) }, "Done"),
+          ),
+        );
+      } catch (error) {
+        showEnd(/** @type {Error} */ (error).message);
+      }
+    }
+
+    /** @param {string} text */
+    function showEnd(text) {
+      fill(place, h("p.fault-text", { role: "alert" }, text));
+      start.disabled = false;
+    }
+
+    fill(place, h("div.actions", null, start));
+    return [
+      h(
+        "p",
+        null,
+        isFiltered
+          ? "The file has the records that fit the search and the filters of the list."
+          : "The file has all records that you may see.",
+      ),
+      !isWhole &&
+        h("p.quiet", null, "Filters on columns that the export does not have are left out."),
+      h("div.field", null, h("label", { for: "export-format" }, "Format"), format),
+      place,
+    ];
+  });
+  stopping.abort();
+}
+
+/** @param {HTMLElement} place @param {import("./jobs.js").JobState} state @param {() => void} cancel */
+function showProgress(place, state, cancel) {
+  const part = partDone(state);
+  const rows = state.progress?.processed_rows ?? 0;
+  fill(
+    place,
+    h("progress", { "aria-label": "Progress", max: "1", ...(part !== null && { value: part }) }),
+    h("p.quiet", { role: "status" }, rows > 0 ? `${counted(rows, "row")} written` : "Waiting …"),
+    h("div.actions", null, h("button.button", { type: "button", onclick: cancel }, "Cancel")),
+  );
+}

@@ -1,0 +1,91 @@
+/** Filters of single columns: what people type becomes conditions of the `where` that the actions take. */
+import { isNumber } from "./format.js";
+
+/** @typedef {import("./types.d.ts").Condition} Condition */
+/** @typedef {import("./types.d.ts").Field} Field */
+
+/** A text that matches itself in LIKE. @param {string} text */
+const literal = (text) => text.replaceAll(/[\\%_]/g, "\\$&");
+
+/** @param {string} key @param {string} text @returns {Condition} */
+export const contains = (key, text) => ({
+  key,
+  operator: "LIKE",
+  value: `%${literal(text)}%`,
+  sensitive: false,
+});
+
+/** What a filter of this field may look like, for the empty input. @param {Field} field */
+export function hintFor(field) {
+  if (isNumber(field)) return "> 10, 5..20";
+  if (field.type === "date" || field.type === "timestamp") return "2026-03, > 2026-01-31";
+  return "contains";
+}
+
+/**
+ * Null: the text cannot be understood yet. `–` finds empty fields.
+ * @param {Field} field @param {string} text @returns {Condition[] | null}
+ */
+export function conditionsOf({ name: key, type, references }, text) {
+  const asked = text.trim();
+  if (asked === "") return [];
+  if (asked === "-" || asked === "–") return [{ key, operator: "IS NULL" }];
+  if (type === "boolean") return [{ key, operator: "=", value: asked === "true" }];
+  if (references) return [{ key, operator: "=", value: asked }];
+  if (isNumber({ type })) return ranged(key, asked, numberRange);
+  if (type === "date") return ranged(key, asked, dateRange);
+  if (type === "timestamp") return ranged(key, asked, momentRange);
+  if (type === "uuid" || type === "time")
+    return [{ key, operator: "=", value: asked.replace(/^=/, "") }];
+  if (asked.startsWith("=")) return [{ key, operator: "=", value: asked.slice(1).trim() }];
+  return [contains(key, asked)];
+}
+
+/** First and last value that a text means. @typedef {{ from: string, to: string }} Range */
+
+/** @param {string} key @param {string} text @param {(part: string) => Range | null} rangeOf @returns {Condition[] | null} */
+function ranged(key, text, rangeOf) {
+  const [, operator = "", operand = ""] = /^(>=|<=|>|<|=)?\s*(.*)$/.exec(text) ?? [];
+  const [first = "", last] = operand.split("..");
+  const [start, end] = [rangeOf(first.trim()), last === undefined ? null : rangeOf(last.trim())];
+  if (last !== undefined) return start && end && [between(key, start.from, end.to)];
+  if (!start) return null;
+  if (operator === ">") return [{ key, operator, value: start.to }];
+  if (operator === ">=") return [{ key, operator, value: start.from }];
+  if (operator === "<") return [{ key, operator, value: start.from }];
+  if (operator === "<=") return [{ key, operator, value: start.to }];
+  return start.from === start.to
+    ? [{ key, operator: "=", value: start.from }]
+    : [between(key, start.from, start.to)];
+}
+
+/** @param {string} key @param {string} from @param {string} to @returns {Condition} */
+const between = (key, from, to) => ({ key, operator: "BETWEEN", value: [from, to] });
+
+/** @param {string} text @returns {Range | null} */
+function numberRange(text) {
+  const number = text.replaceAll(/[\s']/g, "").replace(/^(-?\d+),(\d+)$/, "$1.$2");
+  return /^-?\d+(\.\d+)?$/.test(number) ? { from: number, to: number } : null;
+}
+
+/** `2026`, `2026-03` and `2026-03-14`. @param {string} text @returns {Range | null} */
+function dateRange(text) {
+  const [, year, month, day] = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(text) ?? [];
+  if (year === undefined) return null;
+  const two = (/** @type {string | number} */ part) => String(part).padStart(2, "0");
+  if (month === undefined) return { from: `${year}-01-01`, to: `${year}-12-31` };
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const start = `${year}-${two(month)}`;
+  if (day !== undefined) return { from: `${start}-${two(day)}`, to: `${start}-${two(day)}` };
+  return { from: `${start}-01`, to: `${start}-${two(days)}` };
+}
+
+/** The days of the browser's own time zone. @param {string} text @returns {Range | null} */
+function momentRange(text) {
+  const days = dateRange(text);
+  if (!days) return null;
+  const from = new Date(`${days.from}T00:00:00`);
+  const to = new Date(`${days.to}T23:59:59.999`);
+  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return null;
+  return { from: from.toISOString(), to: to.toISOString() };
+}

@@ -1,0 +1,73 @@
+/** Values as people write them, in the language of the browser. */
+
+/** @typedef {import("./types.d.ts").Field} Field */
+
+/** Longer texts are cut in lists. */
+const shownLengthMax = 160;
+
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const plain = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 });
+
+/** @type {Map<number, Intl.NumberFormat>} */
+const scaled = new Map();
+
+/** @param {number | undefined} scale */
+function numbersOf(scale) {
+  if (scale === undefined || scale > 8) return plain;
+  const known =
+    scaled.get(scale) ??
+    new Intl.NumberFormat(undefined, { minimumFractionDigits: scale, maximumFractionDigits: 20 });
+  scaled.set(scale, known);
+  return known;
+}
+
+/** @param {{ type: string }} field */
+export const isNumber = ({ type }) => ["integer", "decimal", "float"].includes(type);
+
+/** The whole text of a value; empty for null. @param {unknown} value @param {Pick<Field, "type" | "scale">} field */
+export function textOf(value, { type, scale }) {
+  if (value === null || value === undefined) return "";
+  if (type === "boolean") return value ? "Yes" : "No";
+  if (isNumber({ type }) && (typeof value === "number" || typeof value === "string"))
+    return numberText(value, scale);
+  if (type === "date" && typeof value === "string") return dateText(value);
+  if (type === "timestamp" && typeof value === "string") return momentText(value);
+  if (type === "time" && typeof value === "string") return value.replace(/^(\d\d:\d\d):00$/, "$1");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** @param {number | string} value @param {number | undefined} scale */
+function numberText(value, scale) {
+  // A text keeps digits that a number would lose.
+  const text = numbersOf(scale).format(/** @type {any} */ (value));
+  return text === "NaN" ? String(value) : text;
+}
+
+/** @param {string} value */
+function dateText(value) {
+  const at = new Date(`${value}T00:00:00Z`);
+  return Number.isNaN(at.getTime()) ? value : dates.format(at);
+}
+
+/** @param {string} value */
+function momentText(value) {
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? value : moments.format(at);
+}
+
+/** For a cell of a list. @param {unknown} value @param {Pick<Field, "type" | "scale">} field */
+export function shortText(value, field) {
+  const text = textOf(value, field);
+  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;
+}
+
+/** A status or label as people write it: `on_hold` is "On hold". @param {string} value */
+export const labelText = (value) =>
+  /^[a-z\d]+([_-][a-z\d]+)*$/.test(value)
+    ? value.charAt(0).toUpperCase() + value.slice(1).replaceAll(/[_-]/g, " ")
+    : value;
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const counted = (count, one, many = `${one}s`) =>
+  `${plain.format(count)} ${count === 1 ? one : many}`;

@@ -1,0 +1,95 @@
+/**
+ * START HERE: the console. Reads the index of what the caller may use, and shows the view that the address names; each view is a
+ * module of `views/`, loaded when it is first shown. Everything comes from the public API.
+ */
+import { ApiError, forgetRequests, onRefused } from "./api.js";
+import { fill, h } from "./dom.js";
+import { loadIndex } from "./model.js";
+import { currentRoute } from "./router.js";
+import { createShell } from "./shell.js";
+import { finishSignIn } from "./open-id.js";
+import { credentials, signOut } from "./session.js";
+import { startTheme } from "./theme.js";
+
+/** @typedef {import("./types.d.ts").Leave} Leave */
+/** @typedef {import("./types.d.ts").Route} Route */
+/** @typedef {import("./types.d.ts").View} View */
+
+/** By the part of the address behind project and endpoint. @type {Record<string, () => Promise<{ show: View }>>} */
+const views = {
+  grid: () => import("./views/grid.js"),
+  record: () => import("./views/record.js"),
+  new: () => import("./views/record.js"),
+  import: () => import("./views/import.js"),
+  chart: () => import("./views/chart.js"),
+  home: () => import("./views/home.js"),
+  jobs: () => import("./views/jobs.js"),
+  "sign-in": () => import("./views/sign-in.js"),
+};
+
+startTheme();
+const shell = createShell(/** @type {HTMLElement} */ (document.getElementById("app")));
+/** @type {Leave | null} */
+let leave = null;
+let shown = location.hash;
+let visits = 0;
+
+/** @param {Route} route */
+function viewOf({ parts: [project, endpoint, third] }) {
+  if (project === undefined) return "home";
+  if (project === "jobs" || project === "sign-in") return project;
+  if (endpoint === undefined) return "home";
+  return third !== undefined && third in views ? third : "grid";
+}
+
+async function visit() {
+  if (leave?.() === false) {
+    history.replaceState(null, "", shown || "#/");
+    return;
+  }
+  leave = null;
+  const visiting = ++visits;
+  shown = location.hash;
+  const route = currentRoute();
+  forgetRequests();
+  // A view that is left while it loads must not write over the next one.
+  const place = h("div.view");
+  try {
+    const index = await loadIndex();
+    const mustSignIn = index.signIn && index.projects.length === 0;
+    const view = mustSignIn ? "sign-in" : viewOf(route);
+    const { show } = await /** @type {() => Promise<{ show: View }>} */ (views[view])();
+    if (visiting !== visits) return;
+    shell.show(index, route);
+    fill(shell.main, place);
+    leave = (await show(place, route)) ?? null;
+  } catch (error) {
+    if (visiting !== visits) return;
+    fill(shell.main, place);
+    fill(place, faultOf(error));
+  }
+}
+
+/** @param {unknown} error */
+function faultOf(error) {
+  // Credentials that are no longer valid would be sent again and again.
+  if (error instanceof ApiError && error.status === 401 && credentials()) {
+    signOut();
+    location.hash = "#/sign-in";
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return h(
+    "div.empty",
+    null,
+    h("h1", null, "This could not be shown"),
+    h("p", null, text),
+    h("button.button", { type: "button", onclick: () => void visit() }, "Try again"),
+  );
+}
+
+onRefused(() => {
+  if (!location.hash.startsWith("#/sign-in")) location.hash = "#/sign-in";
+});
+addEventListener("hashchange", () => void visit());
+await finishSignIn();
+await visit();

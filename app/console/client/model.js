@@ -1,0 +1,177 @@
+/** Projects and entities as the caller may use them: the index at `/`, and the OpenAPI document of a project. */
+import { ask } from "./api.js";
+
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").EntityNotes} EntityNotes */
+/** @typedef {import("./types.d.ts").FieldNote} FieldNote */
+/** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[] }} Project */
+/** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
+
+/** @type {Map<string, Promise<any>>} */
+const documents = new Map();
+
+/** To be called when the caller changed. */
+export const forget = () => documents.clear();
+
+/** @returns {Promise<Index>} */
+export async function loadIndex() {
+  const { body } = await ask("./", { quiet: true });
+  return {
+    projects: body.projects,
+    signIn: body.sign_in !== undefined,
+    version: body.version ?? null,
+    links: body.links,
+  };
+}
+
+/** The ways to sign in, as the frame of the document says. @returns {Promise<any[]>} */
+export async function loadSignIns() {
+  const { body } = await ask("openapi.json", { quiet: true });
+  return Object.values(body.components?.securitySchemes ?? {});
+}
+
+/** @param {string} project @returns {Promise<any>} */
+function loadDocument(project) {
+  const loading =
+    documents.get(project) ??
+    ask(`api/${encodeURIComponent(project)}/openapi.json`, { quiet: true }).then(
+      ({ body }) => body,
+    );
+  documents.set(project, loading);
+  loading.catch(() => documents.delete(project));
+  return loading;
+}
+
+/**
+ * Null: there is no such endpoint for the caller.
+ * @param {string} project @param {string} endpoint @returns {Promise<Entity | null>}
+ */
+export async function loadEntity(project, endpoint) {
+  const described = await loadDocument(project);
+  /** @type {EntityNotes | undefined} */
+  const notes = described.tags
+    .map((/** @type {any} */ tag) => tag["x-rowgate"])
+    .find((/** @type {any} */ one) => one?.endpoint === endpoint);
+  return notes ? entityOf(described, notes) : null;
+}
+
+/** @param {any} described @param {EntityNotes} notes @returns {Entity} */
+function entityOf(described, notes) {
+  const { project, endpoint, key } = notes;
+  const start = `/api/${project}/${endpoint}/`;
+  const operations = Object.entries(described.paths).filter(([path]) => path.startsWith(start));
+  const actions = new Set(operations.map(([path]) => path.slice(start.length)));
+
+  /** @param {Schema | undefined} schema @returns {Schema} */
+  const deref = (schema) => {
+    const name = schema?.$ref?.split("/").at(-1);
+    return name === undefined ? (schema ?? {}) : deref(described.components.schemas[name]);
+  };
+  /** @param {string} action @returns {any} */
+  const operation = (action) => described.paths[start + action]?.post;
+  /** @param {string} action */
+  const body = (action) => {
+    const schema = operation(action)?.requestBody?.content["application/json"]?.schema;
+    return schema ? withoutOptions(deref(schema), deref) : null;
+  };
+  /** Names of the fields of the records that an action answers. @param {string} action */
+  const answered = (action) => {
+    const responses = operation(action)?.responses ?? {};
+    const schema = responses[200]?.content?.["application/json"]?.schema;
+    return schema ? namesIn(deref(schema).properties?.["data"], deref) : [];
+  };
+  const shown = answered("first");
+  const listed = answered(actions.has("datatables") ? "datatables" : "read");
+  const all = Object.keys(notes.fields);
+  return {
+    project,
+    endpoint,
+    title: wordsOf(endpoint),
+    path: `api/${project}/${endpoint}`,
+    actions,
+    key,
+    fields: fieldsOf(notes.fields),
+    columns: listed.length > 0 ? listed : all,
+    shown: shown.length > 0 ? shown : all,
+    referencedBy: notes.referencedBy ?? [],
+    status: notes.status ?? null,
+    adjust: notes.adjust ? { ...notes.adjust, fields: adjustable(body("adjust"), deref) } : null,
+    lines: (notes.lines ?? []).map((lines) => ({
+      ...lines,
+      fields: fieldsOf(withLabels(lines.fields, described, lines.endpoint)),
+    })),
+    body,
+    deref,
+  };
+}
+
+/** Most bodies may also have the form `{data, options}`. @param {Schema} schema @param {(one: Schema) => Schema} deref */
+function withoutOptions(schema, deref) {
+  const branches = (schema.anyOf ?? []).map(deref);
+  return branches.find((one) => one.properties && !one.properties["options"]) ?? schema;
+}
+
+/** @param {Schema | undefined} schema @param {(one: Schema | undefined) => Schema} deref @returns {string[]} */
+function namesIn(schema, deref) {
+  const known = deref(schema);
+  const [first] = known.anyOf ?? [];
+  if (first) return namesIn(first, deref);
+  if (known.items) return namesIn(known.items, deref);
+  return Object.keys(known.properties ?? {});
+}
+
+/** @param {Schema | null} schema @param {(one: Schema | undefined) => Schema} deref @returns {string[]} */
+function adjustable(schema, deref) {
+  const item = deref(deref(schema?.properties?.["adjustments"]).items);
+  const branches = item.anyOf ? item.anyOf.map(deref) : [item];
+  return branches.flatMap(({ properties }) => {
+    const { const: only, enum: names } = deref(properties?.["field"]);
+    return /** @type {string[]} */ (names ?? (only === undefined ? [] : [only]));
+  });
+}
+
+/** Lines have the labels of the endpoint of their table. @param {Record<string, FieldNote>} notes @param {any} described @param {string | null} endpoint */
+function withLabels(notes, described, endpoint) {
+  const own = described.tags.find(
+    (/** @type {any} */ tag) => endpoint !== null && tag["x-rowgate"]?.endpoint === endpoint,
+  );
+  const known = own?.["x-rowgate"].fields ?? {};
+  return Object.fromEntries(
+    Object.entries(notes).map(([name, note]) => {
+      const label = note.label ?? known[name]?.label;
+      return [name, label === undefined ? note : { ...note, label }];
+    }),
+  );
+}
+
+/** @param {Record<string, FieldNote>} notes @returns {Map<string, Field>} */
+const fieldsOf = (notes) =>
+  new Map(Object.entries(notes).map(([name, note]) => [name, fieldOf(name, note)]));
+
+/** @param {string} name @param {FieldNote} note @returns {Field} */
+export const fieldOf = (name, note) => ({
+  ...note,
+  name,
+  label: note.label ?? wordsOf(note.references ? name.replace(/_?id$/i, "") || name : name),
+});
+
+/** `stock-receipts` or `supplierName` as people write it. @param {string} name */
+export function wordsOf(name) {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[-_.]+/g, " ")
+    .trim()
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The field that names a record to people. @param {Entity} entity */
+export function titleField(entity) {
+  const texts = entity.shown.filter(
+    (name) => entity.fields.get(name)?.type === "text" && !entity.key.includes(name),
+  );
+  const free = texts.filter((name) => !entity.fields.get(name)?.references);
+  return free.find((name) => /(^|_)(name|title|number|label)$/i.test(name)) ?? free[0] ?? null;
+}

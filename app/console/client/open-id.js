@@ -1,0 +1,87 @@
+/**
+ * Signing in at an OpenID Connect issuer: authorization code with PKCE (RFC 7636), without a secret. The issuer sends the browser
+ * back to `/console?code=…&state=…`.
+ */
+import { useToken } from "./session.js";
+import { tellFault } from "./notices.js";
+
+/** @typedef {{ openIdConnectUrl: string, "x-client-id": string, "x-scope": string }} Issuer */
+
+const place = "rowgate.sign-in";
+
+const redirectUri = () => new URL(location.pathname, location.href).href;
+
+/** @param {Uint8Array} bytes */
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+
+/** Leaves the page. @param {Issuer} issuer */
+export async function startSignIn(issuer) {
+  const { openIdConnectUrl, "x-client-id": clientId, "x-scope": scope } = issuer;
+  if (!globalThis.isSecureContext)
+    throw new Error("Signing in there needs https: open the console by an https address");
+  const { authorization_endpoint: start, token_endpoint: tokens } = await load(openIdConnectUrl);
+  const [verifier, state] = [random(), random()];
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  const hash = location.hash.startsWith("#/sign-in") ? "#/" : location.hash;
+  sessionStorage.setItem(place, JSON.stringify({ verifier, state, tokens, clientId, hash }));
+  const url = new URL(start);
+  const query = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirectUri(),
+    scope,
+    state,
+    code_challenge: base64url(new Uint8Array(digest)),
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  location.assign(url);
+}
+
+/** Takes the code that the issuer sent along, if this is the way back from it. */
+export async function finishSignIn() {
+  const query = new URLSearchParams(location.search);
+  const started = JSON.parse(sessionStorage.getItem(place) ?? "null");
+  if (!query.has("state") || !started) return;
+  sessionStorage.removeItem(place);
+  history.replaceState(null, "", `${location.pathname}${started.hash || "#/"}`);
+  const code = query.get("code");
+  try {
+    if (query.get("state") !== started.state || code === null)
+      throw new Error(query.get("error_description") ?? "Signing in was not finished; try again");
+    useToken(await tokenFor(code, started));
+  } catch (error) {
+    tellFault(error);
+  }
+}
+
+/** @param {string} code @param {{ verifier: string, tokens: string, clientId: string }} started */
+async function tokenFor(code, { verifier, tokens, clientId }) {
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: redirectUri(),
+    client_id: clientId,
+    code_verifier: verifier,
+  });
+  const answer = await load(tokens, { method: "POST", body });
+  const found = [answer.access_token, answer.id_token].find(isJwt);
+  if (found === undefined) throw new Error("The issuer sent no token that this service can check");
+  return found;
+}
+
+/** @param {unknown} token */
+const isJwt = (token) => typeof token === "string" && token.split(".").length === 3;
+
+/** @param {string} url @param {RequestInit} [init] */
+async function load(url, init) {
+  const response = await fetch(url, init ?? {}).catch(() => null);
+  if (!response?.ok) throw new Error("The issuer cannot be reached, or refused; try again later");
+  return response.json();
+}

@@ -1,0 +1,86 @@
+/** A form for one record: a field for each thing that the action's body takes, and what of it was changed. */
+import { h } from "./dom.js";
+import { formField } from "./form-field.js";
+import { fieldOf } from "./model.js";
+
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("./types.d.ts").Schema} Schema */
+
+/**
+ * @typedef {object} FormOptions
+ * @property {Schema} schema of the body, or of the part of it that the form is for
+ * @property {Map<string, Field>} fields
+ * @property {Pick<Entity, "project" | "deref">} entity
+ * @property {Row | null} row null: a new record
+ * @property {readonly string[]} [needed] names of fields that must not be empty, beside those that the schema requires
+ * @property {readonly string[]} without names of fields that have another place
+ * @property {() => void} onInput
+ */
+
+/** @typedef {ReturnType<typeof recordForm>} RecordForm */
+
+/** @param {FormOptions} options */
+export function recordForm({ schema, fields, entity, row, needed: more = [], without, onInput }) {
+  const needed = new Set([...(schema.required ?? []), ...more]);
+  const inputs = editableNames(schema, entity, without).map((name) => {
+    const part = entity.deref(schema.properties?.[name]);
+    const field = fields.get(name) ?? fieldOf(name, { type: "text" });
+    return formField(field, {
+      entity,
+      schema: part,
+      isNeeded: needed.has(name),
+      value: row ? row[name] : part.default,
+      onInput,
+    });
+  });
+  const first = new Map(inputs.map((input) => [input.name, input.text()]));
+  const isChanged = (/** @type {import("./form-field.js").FormField} */ input) =>
+    input.text() !== first.get(input.name);
+
+  return {
+    inputs,
+    element: h(
+      "div.fields",
+      null,
+      inputs.map(({ element }) => element),
+    ),
+    isChanged: () => inputs.some(isChanged),
+    /** What a new record has; empty fields are left out. */
+    all: () =>
+      Object.fromEntries(
+        inputs
+          .map((input) => [input.name, input.value()])
+          .filter(([, value]) => value !== undefined),
+      ),
+    /** What was changed; an emptied field is null. @returns {Row} */
+    changes: () =>
+      Object.fromEntries(
+        inputs.filter(isChanged).map((input) => [input.name, input.value() ?? null]),
+      ),
+    /** Shows the messages beside their fields. @param {Record<string, string[]>} errors @returns {[string, string[]][]} those without a field here */
+    showFaults(errors) {
+      const rest = new Map(Object.entries(errors));
+      let isFocused = false;
+      for (const input of inputs) {
+        const messages = rest.get(input.name) ?? [];
+        rest.delete(input.name);
+        input.showFaults(messages);
+        if (messages.length > 0 && !isFocused) input.focus();
+        isFocused ||= messages.length > 0;
+      }
+      return [...rest];
+    },
+  };
+}
+
+/** @param {Schema} schema @param {Pick<Entity, "deref">} entity @param {readonly string[]} without */
+function editableNames({ properties = {} }, entity, without) {
+  return Object.keys(properties).filter(
+    (name) =>
+      !without.includes(name) &&
+      !/^(created|updated|deleted)_by$/.test(name) &&
+      entity.deref(properties[name]).readOnly !== true,
+  );
+}

@@ -1,0 +1,52 @@
+/** A drop-down over the `lookup` of another endpoint: Tom Select, loaded with the first one. */
+import { lookup } from "./labels.js";
+
+/** @typedef {import("./types.d.ts").Reference} Reference */
+
+const offeredMax = 50;
+
+/**
+ * @typedef {object} RemoteChoice
+ * @property {string} [fallback] the label of an id that the lookup does not have
+ * @property {string} project
+ * @property {Reference} reference
+ * @property {string} value the id that is chosen; empty = none
+ * @property {(value: string) => void} onChange
+ */
+
+/**
+ * Makes a drop-down of the element, which is in the page already.
+ * @param {HTMLElement} select @param {RemoteChoice} choice
+ */
+export async function remoteChoice(select, { project, reference, value, fallback, onChange }) {
+  await import("./vendor/tom-select.js");
+  const place = `api/${project}/${reference.endpoint}`;
+  const TomSelect = /** @type {any} */ (globalThis).TomSelect;
+  const known = value === "" ? [] : await lookup(place, { ids: value }).catch(() => []);
+  const options =
+    value !== "" && known.length === 0 ? [{ id: value, text: fallback || value }] : known;
+  if (!select.isConnected) return null;
+  const made = new TomSelect(select, {
+    valueField: "id",
+    labelField: "text",
+    searchField: ["text"],
+    sortField: [{ field: "text" }, { field: "$score" }],
+    maxOptions: offeredMax,
+    maxItems: 1,
+    preload: "focus",
+    // Tables scroll, and would cut the list off.
+    dropdownParent: "body",
+    allowEmptyOption: false,
+    plugins: ["clear_button"],
+    options,
+    items: value === "" ? [] : [value],
+    load(/** @type {string} */ search, /** @type {(found?: any[]) => void} */ callback) {
+      const query = { ...(search && { search: search.slice(0, 100) }), limit: String(offeredMax) };
+      lookup(place, query).then(callback, () => callback());
+    },
+    onChange,
+  });
+  // Its place is taken by the input that the library made, which has its label.
+  select.setAttribute("aria-hidden", "true");
+  return made;
+}

@@ -1,0 +1,136 @@
+/** The drawer "Requests": what the view that is shown has asked of the service, as `curl` and as `fetch`, to copy. */
+import { log, onRequest } from "./api.js";
+import { fill, h, iconButton } from "./dom.js";
+import { credentials } from "./session.js";
+import { tell } from "./notices.js";
+
+/** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
+
+let language = "curl";
+
+export function createDrawer() {
+  const list = h("ol.requests");
+  const drawer = h(
+    "aside.drawer",
+    { id: "requests", "aria-label": "Requests of this view", hidden: true },
+    h(
+      "header",
+      null,
+      h("h2", null, "Requests"),
+      languageChoice(show),
+      iconButton("close", "Close", { compact: true, onclick: toggle }),
+    ),
+    h("p.quiet", null, "What this view asked of the service, newest first. ", docsLink()),
+    list,
+  );
+  const button = iconButton("code", "Requests", {
+    "aria-expanded": "false",
+    "aria-controls": "requests",
+    onclick: toggle,
+  });
+
+  function toggle() {
+    drawer.hidden = !drawer.hidden;
+    button.setAttribute("aria-expanded", String(!drawer.hidden));
+    if (drawer.hidden) button.focus();
+    else show();
+  }
+
+  function show() {
+    if (drawer.hidden) return;
+    const entries = log.toReversed().map(entryOf);
+    fill(list, entries.length > 0 ? entries : h("li.quiet", null, "None yet."));
+  }
+
+  onRequest(show);
+  return { drawer, button };
+}
+
+const docsLink = () => h("a", { href: "docs", target: "_blank" }, "Documentation of all actions");
+
+/** @param {() => void} show */
+function languageChoice(show) {
+  const choice = h(
+    "select",
+    { "aria-label": "Language of the requests" },
+    h("option", { value: "curl" }, "curl"),
+    h("option", { value: "fetch" }, "fetch"),
+  );
+  choice.addEventListener("change", () => {
+    language = choice.value;
+    show();
+  });
+  return choice;
+}
+
+/** @param {LoggedRequest} request */
+function entryOf(request) {
+  const { method, url, status, ms } = request;
+  const text = language === "curl" ? curlOf(request) : fetchOf(request);
+  const isFault = status === null || status >= 400;
+  return h(
+    "li",
+    null,
+    h(
+      "div.request-head",
+      null,
+      h("strong", null, method),
+      h("span.request-path", null, new URL(url).pathname),
+      h(`span.badge${isFault ? ".fault" : ""}`, null, status ?? "…"),
+      h("span.quiet", null, `${ms} ms`),
+      iconButton("copy", `Copy as ${language}`, { compact: true, onclick: () => copy(text) }),
+    ),
+    h("pre", { tabindex: "0", "aria-label": `${method} as ${language}` }, h("code", null, text)),
+  );
+}
+
+/** @param {string} text */
+async function copy(text) {
+  await navigator.clipboard.writeText(text).catch(() => copyByHand(text));
+  tell("Copied");
+}
+
+/** Where the page is not served over https, the browser has no clipboard. @param {string} text */
+function copyByHand(text) {
+  const area = h("textarea", { value: text });
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/** A shell takes everything in single quotes as it is. @param {string} text */
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The credentials are not shown: a variable stands for them. @param {LoggedRequest} request */
+export function curlOf({ method, url, headers, body }) {
+  const known = credentials();
+  const secret = known?.header === "Authorization" ? "Bearer $TOKEN" : "$API_KEY";
+  const parts = [
+    `curl -s${method === "POST" && body === null ? " -X POST" : ""} ${quoted(url)}`,
+    ...(known ? [`-H "${known.header}: ${secret}"`] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`-d ${quoted(body)}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+/** @param {LoggedRequest} request */
+export function fetchOf({ method, url, headers, body }) {
+  const known = credentials();
+  const lines = [
+    ...(method === "GET" ? [] : [`method: ${JSON.stringify(method)},`]),
+    `headers: { ${[
+      ...(known
+        ? [
+            `${JSON.stringify(known.header)}: ${known.header === "Authorization" ? "`Bearer ${token}`" : "apiKey"}`,
+          ]
+        : []),
+      ...Object.entries(headers).map(
+        ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+      ),
+    ].join(", ")} },`,
+    ...(body === null ? [] : [`body: JSON.stringify(${body}),`]),
+  ];
+  return `const response = await fetch(${JSON.stringify(url)}, {\n  ${lines.join("\n  ")}\n});\nconst answer = await response.json();`;
+}

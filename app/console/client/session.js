@@ -1,0 +1,48 @@
+/** Who is signed in: a key or a token, kept until the tab is closed. */
+
+const place = "rowgate.credentials";
+
+/** @typedef {{ header: string, value: string, name: string }} Credentials */
+
+/** @returns {Credentials | null} */
+export function credentials() {
+  try {
+    return JSON.parse(sessionStorage.getItem(place) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key */
+export const useKey = (key) => keep({ header: "X-Api-Key", value: key, name: "API key" });
+
+/** @param {string} token */
+export const useToken = (token) =>
+  keep({ header: "Authorization", value: `Bearer ${token}`, name: nameIn(token) });
+
+/** @param {Credentials} chosen */
+const keep = (chosen) => sessionStorage.setItem(place, JSON.stringify(chosen));
+
+export const signOut = () => sessionStorage.removeItem(place);
+
+/** @returns {Record<string, string>} */
+export function authHeaders() {
+  const known = credentials();
+  return known ? { [known.header]: known.value } : {};
+}
+
+/** What a token says of its owner; the service, and not this page, judges the token. @param {string} token */
+function nameIn(token) {
+  try {
+    const [, payload = ""] = token.split(".");
+    const bytes = Uint8Array.from(atob(payload.replaceAll("-", "+").replaceAll("_", "/")), (one) =>
+      one.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder().decode(bytes));
+    return String(
+      claims.name ?? claims.preferred_username ?? claims.email ?? claims.sub ?? "Token",
+    );
+  } catch {
+    return "Token";
+  }
+}

@@ -1,0 +1,149 @@
+/** What stands around every view: the bar at the top, the list of entities at the side, the drawer of requests. */
+import { fill, h, icon, iconButton } from "./dom.js";
+import { wordsOf } from "./model.js";
+import { noticesPlace } from "./notices.js";
+import { createDrawer } from "./requests.js";
+import { addressOf } from "./router.js";
+import { credentials, signOut } from "./session.js";
+import { themeButton } from "./theme.js";
+
+/** @typedef {import("./model.js").Index} Index */
+/** @typedef {import("./types.d.ts").Route} Route */
+
+/** @param {HTMLElement} app */
+export function createShell(app) {
+  const { drawer, button } = createDrawer();
+  const main = h("main", { id: "main", tabindex: "-1" });
+  const side = h("nav.side", { id: "side", "aria-label": "Entities" });
+  const person = h("span.person");
+  const menu = iconButton("menu", "Entities", {
+    compact: true,
+    class: "menu-button",
+    "aria-controls": "side",
+    "aria-expanded": "false",
+    onclick: () => open(!app.classList.contains("side-open")),
+  });
+
+  /** @param {boolean} isOpen */
+  function open(isOpen) {
+    app.classList.toggle("side-open", isOpen);
+    menu.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  fill(
+    app,
+    h("a.skip", { href: "#main", onclick: focusMain }, "Skip to the content"),
+    h(
+      "header.bar",
+      null,
+      menu,
+      h("a.brand", { href: "#/" }, h("img", { src: markPath(), alt: "" }), "Rowgate"),
+      h("span.grow"),
+      person,
+      button,
+      themeButton(),
+    ),
+    h("div.frame", null, side, main, drawer),
+    noticesPlace(),
+  );
+  side.addEventListener("click", () => open(false));
+  addEventListener("keydown", ({ key }) => key === "Escape" && open(false));
+
+  /** @param {Event} event */
+  function focusMain(event) {
+    // The address is that of the view.
+    event.preventDefault();
+    main.focus();
+  }
+
+  return {
+    main,
+    /** @param {Index} index @param {Route} route */
+    show(index, route) {
+      fill(side, sideOf(index, route));
+      fill(person, personOf(index));
+      open(false);
+    },
+  };
+}
+
+/** The icon of the page, whose address changes with its content. */
+const markPath = () => document.querySelector('link[rel="icon"]')?.getAttribute("href") ?? "";
+
+/** @param {Index} index */
+function personOf({ signIn }) {
+  const known = credentials();
+  if (known)
+    return [
+      h("span.person-name", { title: known.name }, known.name),
+      h("button.button", { type: "button", onclick: leave }, "Sign out"),
+    ];
+  return signIn ? h("a.button", { href: "#/sign-in" }, "Sign in") : null;
+}
+
+function leave() {
+  signOut();
+  location.hash = "#/";
+  location.reload();
+}
+
+/** @param {Index} index @param {Route} route */
+function sideOf({ projects, links, version }, { parts }) {
+  const [project, endpoint] = parts;
+  const isAt = (/** @type {string} */ name, /** @type {string} */ one) =>
+    name === project && one === endpoint;
+  return [
+    projects.map(({ name, status, endpoints }) =>
+      h(
+        "section",
+        null,
+        h("h2", null, wordsOf(name)),
+        status === "ready"
+          ? h(
+              "ul",
+              null,
+              endpoints.filter(isListed).map((one) =>
+                h(
+                  "li",
+                  null,
+                  h(
+                    "a",
+                    {
+                      href: addressOf([name, one.name]),
+                      "aria-current": isAt(name, one.name) ? "page" : null,
+                    },
+                    wordsOf(one.name),
+                  ),
+                ),
+              ),
+            )
+          : h("p.quiet", null, "Its database cannot be reached yet."),
+      ),
+    ),
+    h(
+      "ul.side-more",
+      null,
+      projects.length > 0 &&
+        h(
+          "li",
+          null,
+          h(
+            "a",
+            { href: "#/jobs", "aria-current": project === "jobs" ? "page" : null },
+            icon("jobs"),
+            "Jobs",
+          ),
+        ),
+      links["docs"] &&
+        h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), "API documentation")),
+      h("li", null, h("a", { href: "./" }, icon("out"), "What runs here")),
+    ),
+    version && h("p.version", null, `Rowgate ${version}`),
+  ];
+}
+
+/** Whether the console has something to show of it. @param {{ actions: string[] }} endpoint */
+export const isListed = ({ actions }) =>
+  ["read", "datatables", "create", "create-composite", "import-upload"].some((one) =>
+    actions.includes(one),
+  );

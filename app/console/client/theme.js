@@ -1,0 +1,24 @@
+/** Light and dark: as the system says, until somebody chooses. */
+import { iconButton } from "./dom.js";
+
+const place = "rowgate.theme";
+
+const isDark = () => {
+  const chosen = document.documentElement.dataset["theme"];
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+};
+
+export function startTheme() {
+  const chosen = localStorage.getItem(place);
+  if (chosen === "light" || chosen === "dark") document.documentElement.dataset["theme"] = chosen;
+}
+
+export const themeButton = () =>
+  iconButton("moon", "Light or dark", {
+    compact: true,
+    onclick() {
+      const theme = isDark() ? "light" : "dark";
+      document.documentElement.dataset["theme"] = theme;
+      localStorage.setItem(place, theme);
+    },
+  });

@@ -1,0 +1,124 @@
+/** Types of the console's modules, for the compiler that checks their JSDoc. */
+
+export interface Reference {
+  endpoint: string;
+  field: string;
+}
+
+/** What `x-rowgate` in the OpenAPI document says of a field. */
+export interface FieldNote {
+  type: string;
+  label?: string;
+  scale?: number;
+  references?: Reference;
+}
+
+export interface Field extends FieldNote {
+  name: string;
+  label: string;
+}
+
+export interface LinesNote {
+  name: string;
+  endpoint: string | null;
+  key: string[];
+  foreignKey: string;
+  shown: string[];
+  fields: Record<string, FieldNote>;
+  computed: string[];
+  totals: string[];
+}
+
+export interface EntityNotes {
+  project: string;
+  endpoint: string;
+  key: string[];
+  fields: Record<string, FieldNote>;
+  referencedBy?: Reference[];
+  status?: { field: string; transitions?: Record<string, string[]> | null };
+  adjust?: { reasonRequired: boolean };
+  lines?: LinesNote[];
+}
+
+export interface Lines extends Omit<LinesNote, "fields"> {
+  fields: Map<string, Field>;
+}
+
+/** JSON Schema, as far as the console reads it. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  allOf?: Schema[];
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  readOnly?: boolean;
+}
+
+/** One endpoint, as the caller may use it. */
+export interface Entity {
+  project: string;
+  endpoint: string;
+  title: string;
+  /** `api/demo/products` */
+  path: string;
+  actions: Set<string>;
+  key: string[];
+  fields: Map<string, Field>;
+  /** What lists show, in order. */
+  columns: string[];
+  /** What one record shows, in order. */
+  shown: string[];
+  referencedBy: Reference[];
+  status: { field: string; transitions?: Record<string, string[]> | null } | null;
+  adjust: { reasonRequired: boolean; fields: string[] } | null;
+  lines: Lines[];
+  /** The schema of an action's body, without `$ref` at its top. */
+  body(action: string): Schema | null;
+  deref(schema: Schema | undefined): Schema;
+}
+
+export type Row = Record<string, unknown>;
+
+export interface Condition {
+  key: string;
+  operator: string;
+  value?: unknown;
+  sensitive?: boolean;
+}
+
+export interface Group {
+  logic: "AND" | "OR";
+  conditions: (Condition | Group)[];
+}
+
+export interface LoggedRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+  status: number | null;
+  ms: number;
+}
+
+export interface Route {
+  /** `["demo", "products"]` */
+  parts: string[];
+  query: URLSearchParams;
+}
+
+/** What a view gives back: called when another one takes its place; false keeps it. */
+export type Leave = () => boolean | void;
+
+export type View = (place: HTMLElement, route: Route) => Promise<Leave | void> | Leave | void;

@@ -1,0 +1,280 @@
+/** An entity as a grid: search, filters, order, pages and columns, all in the address. DataTables draws the rows. */
+import { h, fill, icon, iconButton } from "../dom.js";
+import { cellOf } from "../cells.js";
+import { columnsMenu } from "../columns-menu.js";
+import { exportDialog } from "../export-dialog.js";
+import { filterRow } from "../filter-row.js";
+import { counted, isNumber } from "../format.js";
+import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
+import { fieldOf, loadEntity } from "../model.js";
+import { tellFault } from "../notices.js";
+import { addressOf, go, keepInAddress, recordParts } from "../router.js";
+import DataTable from "../vendor/datatables.js";
+
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
+/** @typedef {import("../grid-state.js").GridState} GridState */
+
+const searchPauseMs = 250;
+
+/** @type {import("../types.d.ts").View} */
+export async function show(place, { parts, query }) {
+  const [project = "", endpoint = ""] = parts;
+  const entity = await loadEntity(project, endpoint);
+  if (!entity) {
+    fill(
+      place,
+      h(
+        "div.empty",
+        null,
+        h("h1", null, "There is no such list"),
+        h(
+          "p",
+          null,
+          "You may not use it, or it does not exist. ",
+          h("a", { href: "#/" }, "See what there is"),
+        ),
+      ),
+    );
+    return;
+  }
+  document.title = `${entity.title} – Rowgate`;
+  const state = readState(query, entity);
+  const isListed = ["datatables", "read"].some((one) => entity.actions.has(one));
+  if (!isListed) {
+    fill(
+      place,
+      headOf(entity, state, () => {}),
+      h("p.note", null, "You may not list these records."),
+    );
+    return;
+  }
+  const grid = gridOf(entity, state);
+  fill(
+    place,
+    headOf(entity, state, grid.showFilters),
+    toolbarOf(entity, state, grid),
+    grid.element,
+  );
+  grid.start();
+  return grid.stop;
+}
+
+/** @param {Entity} entity @param {GridState} state @param {() => void} showFilters */
+function headOf(entity, state, showFilters) {
+  const { project, endpoint, actions } = entity;
+  const may = (/** @type {string} */ action) => actions.has(action);
+  const link = (/** @type {string} */ view) => addressOf([project, endpoint, view]);
+  return h(
+    "div.head",
+    null,
+    h("h1", null, entity.title),
+    h("span.grow"),
+    iconButton("filter", "Filters", {
+      class: "filters-button",
+      onclick: showFilters,
+      "aria-pressed": String(state.filters.size > 0),
+    }),
+    may("aggregate") &&
+      h("a.button", { href: link("chart") }, icon("chart"), h("span", null, "Chart")),
+    may("export") &&
+      iconButton("down", "Export", { onclick: () => void exportDialog(entity, state) }),
+    may("import-upload") &&
+      h("a.button", { href: link("import") }, icon("up"), h("span", null, "Import")),
+    (may("create-composite") || may("create")) &&
+      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, "New")),
+  );
+}
+
+/** @param {Entity} entity @param {GridState} state @param {ReturnType<typeof gridOf>} grid */
+function toolbarOf(entity, state, grid) {
+  let timer = 0;
+  const search = h("input", {
+    type: "search",
+    placeholder: `Search ${entity.title.toLowerCase()}`,
+    "aria-label": `Search ${entity.title.toLowerCase()}`,
+    value: state.search,
+    maxlength: "1000",
+  });
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => grid.change({ search: search.value.trim() }), searchPauseMs);
+  });
+  const size = h(
+    "select",
+    { "aria-label": "Rows per page" },
+    pageSizes.map((one) =>
+      h("option", { value: one, selected: one === state.size }, `${one} rows`),
+    ),
+  );
+  size.addEventListener("change", () => grid.change({ size: Number(size.value) }));
+  return h(
+    "div.toolbar",
+    null,
+    h("label.search", null, icon("search"), search),
+    h("span.grow"),
+    grid.info,
+    size,
+    columnsMenu(entity, state.columns, grid.showColumns),
+  );
+}
+
+/** @param {Entity} entity @param {GridState} state */
+function gridOf(entity, state) {
+  const parts = [entity.project, entity.endpoint];
+  const info = h("span.info", { role: "status" });
+  const table = h("table.grid", { "aria-label": entity.title });
+  const holder = h(
+    "div.grid-holder",
+    { tabindex: "0", role: "region", "aria-label": `${entity.title}, table` },
+    table,
+  );
+  const fields = entity.columns.map(
+    (name) => entity.fields.get(name) ?? fieldOf(name, { type: "text" }),
+  );
+  let loading = new AbortController();
+  /** @type {any} */
+  let made = null;
+  const filters = filterRow(entity, fields, state, (name, text) => {
+    if (text === "") state.filters.delete(name);
+    else state.filters.set(name, text);
+    change({});
+  });
+
+  /** @param {any} asked @param {(answer: any) => void} answer */
+  async function load(asked, answer) {
+    state.page = Math.floor(asked.start / asked.length) + 1;
+    state.sort = asked.order.flatMap((/** @type {any} */ { column, dir }) => {
+      const field = fields[column]?.name;
+      return field && dir ? [{ field, isDown: dir === "desc" }] : [];
+    });
+    keepInAddress(parts, writeState(state, entity));
+    loading.abort();
+    loading = new AbortController();
+    holder.setAttribute("aria-busy", "true");
+    try {
+      const { rows, total, filtered } = await loadPage(entity, state, loading.signal);
+      if (rows.length === 0 && filtered > 0 && state.page > 1) {
+        // The last rows of this page are gone.
+        setTimeout(() => made.page("last").draw("page"));
+      }
+      fill(
+        info,
+        filtered === total
+          ? counted(total, "record")
+          : `${counted(filtered, "record")} of ${total.toLocaleString()}`,
+      );
+      answer({ draw: asked.draw, recordsTotal: total, recordsFiltered: filtered, data: rows });
+      holder.removeAttribute("aria-busy");
+    } catch (error) {
+      if (/** @type {Error} */ (error).name === "AbortError") return;
+      holder.removeAttribute("aria-busy");
+      tellFault(error);
+      answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
+    }
+  }
+
+  /** @param {Partial<GridState>} changes */
+  function change(changes) {
+    Object.assign(state, changes);
+    if (changes.size !== undefined) made.page.len(changes.size);
+    made.draw();
+  }
+
+  return {
+    element: holder,
+    info,
+    change,
+    showFilters: filters.toggle,
+    /** @param {string[]} columns */
+    showColumns(columns) {
+      state.columns = columns;
+      fields.forEach(({ name }, at) => made.column(at).visible(columns.includes(name), false));
+      keepInAddress(parts, writeState(state, entity));
+    },
+    start() {
+      fill(
+        table,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            fields.map((field) =>
+              h("th", { scope: "col", class: isNumber(field) ? "number" : "" }, field.label),
+            ),
+          ),
+          filters.row,
+        ),
+      );
+      const first = fields.find(({ name }) => state.columns.includes(name))?.name;
+      made = new DataTable(table, {
+        serverSide: true,
+        ajax: (/** @type {any} */ asked, /** @type {any} */ answer) => void load(asked, answer),
+        columns: fields.map((field) => ({
+          data: null,
+          name: field.name,
+          visible: state.columns.includes(field.name),
+          className: isNumber(field) ? "number" : "",
+          render: (/** @type {unknown} */ _, /** @type {string} */ type, /** @type {Row} */ row) =>
+            type === "display"
+              ? rowCell(entity, row, { field, isFirst: field.name === first })
+              : row[field.name],
+        })),
+        order: state.sort.map(({ field, isDown }) => [
+          fields.findIndex(({ name }) => name === field),
+          isDown ? "desc" : "asc",
+        ]),
+        titleRow: 0,
+        pageLength: state.size,
+        displayStart: (state.page - 1) * state.size,
+        autoWidth: false,
+        searching: false,
+        processing: false,
+        layout: {
+          topStart: null,
+          topEnd: null,
+          bottomStart: null,
+          bottomEnd: null,
+          bottom: "paging",
+        },
+        language: {
+          emptyTable: "No records yet",
+          zeroRecords: "No record fits the search and the filters",
+          paginate: { first: "«", last: "»", next: "›", previous: "‹" },
+        },
+      });
+      openOnClick(table, entity, made);
+    },
+    stop() {
+      loading.abort();
+      made?.destroy();
+    },
+  };
+}
+
+/** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean }} place */
+function rowCell(entity, row, { field, isFirst }) {
+  const cell = cellOf(row[field.name], field, entity);
+  if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
+  return h("a.open", { href: addressOf(recordParts(entity, row)) }, cell);
+}
+
+/** @param {Entity} entity @param {Row} row */
+const opens = ({ key, actions }, row) =>
+  key.length > 0 &&
+  key.every((name) => row[name] !== undefined && row[name] !== null) &&
+  (actions.has("first") || actions.has("read-composite"));
+
+/** A click anywhere in a row opens its record, unless somebody marks text. @param {HTMLElement} table @param {Entity} entity @param {any} made */
+function openOnClick(table, entity, made) {
+  table.addEventListener("click", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest("a, button, input, select, thead") || String(getSelection() ?? "") !== "")
+      return;
+    const line = target.closest("tbody tr");
+    const row = line && made.row(line).data();
+    if (row && opens(entity, row)) go(recordParts(entity, row));
+  });
+}

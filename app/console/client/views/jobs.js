@@ -1,0 +1,146 @@
+/** Exports and imports that this tab started: how far they are, their files, and stopping them. */
+import { ApiError, download } from "../api.js";
+import { statusBadge } from "../cells.js";
+import { fill, h } from "../dom.js";
+import { textOf } from "../format.js";
+import {
+  cancelJob,
+  errorsFile,
+  exportFile,
+  forgetJob,
+  isRunning,
+  jobState,
+  keptJobs,
+  partDone,
+} from "../jobs.js";
+import { wordsOf } from "../model.js";
+import { tellFault } from "../notices.js";
+import { addressOf } from "../router.js";
+
+/** @typedef {import("../jobs.js").KeptJob} KeptJob */
+/** @typedef {import("../jobs.js").JobState} JobState */
+
+const pauseMs = 1500;
+const kinds = { export: "Export", preview: "Import, check", commit: "Import, store" };
+
+/** @type {import("../types.d.ts").View} */
+export function show(place) {
+  document.title = "Jobs – Rowgate";
+  let timer = 0;
+  let isLeft = false;
+  const body = h("tbody");
+  const table = h(
+    "table.plain",
+    { "aria-label": "Jobs" },
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        ["Job", "List", "Started", "Status", "Progress", ""].map((text) =>
+          h("th", { scope: "col" }, text || h("span.unseen", null, "Actions")),
+        ),
+      ),
+    ),
+    body,
+  );
+  const empty = h(
+    "p.note",
+    null,
+    "No exports or imports were started in this tab yet. They begin in the lists.",
+  );
+  fill(
+    place,
+    h("div.head", null, h("h1", null, "Jobs")),
+    empty,
+    h("div.sheet", null, h("div.table-holder", null, table)),
+  );
+
+  async function refresh() {
+    clearTimeout(timer);
+    const jobs = keptJobs();
+    const states = await Promise.all(jobs.map((job) => jobState(job).catch(faultState)));
+    if (isLeft) return;
+    empty.hidden = jobs.length > 0;
+    table.closest(".sheet")?.toggleAttribute("hidden", jobs.length === 0);
+    fill(
+      body,
+      jobs.map((job, at) => rowOf(job, /** @type {JobState} */ (states[at]), refresh)),
+    );
+    if (states.some(isRunning)) timer = setTimeout(() => void refresh(), pauseMs);
+  }
+
+  void refresh();
+  return () => {
+    isLeft = true;
+    clearTimeout(timer);
+  };
+}
+
+/** @param {unknown} error @returns {JobState} */
+const faultState = (error) => ({
+  status: error instanceof ApiError && error.status === 404 ? "expired" : "unknown",
+  error: error instanceof Error ? error.message : null,
+});
+
+/** @param {KeptJob} job @param {JobState} state @param {() => Promise<void>} refresh */
+function rowOf(job, state, refresh) {
+  const { id, kind, project, endpoint, startedAt } = job;
+  const part = partDone(state);
+  const button = (/** @type {string} */ text, /** @type {() => unknown} */ onclick) =>
+    h("button.button", { type: "button", onclick }, text);
+  const isBad =
+    ["preview_error", "completed"].includes(state.status) &&
+    kind !== "export" &&
+    (state.summary?.["invalid"] ?? state.result?.["failed"] ?? 0) > 0;
+  return h(
+    "tr",
+    null,
+    h("td", null, kinds[kind]),
+    h("td", null, h("a", { href: addressOf([project, endpoint]) }, wordsOf(endpoint))),
+    h("td", null, textOf(startedAt, { type: "timestamp" })),
+    h(
+      "td",
+      null,
+      statusBadge(state.status),
+      state.error ? h("div.fault-text", null, state.error) : null,
+    ),
+    h(
+      "td",
+      null,
+      isRunning(state)
+        ? h("progress", {
+            "aria-label": "Progress",
+            max: "1",
+            ...(part !== null && { value: part }),
+          })
+        : outcomeOf(state),
+    ),
+    h(
+      "td",
+      null,
+      h(
+        "span.button-row",
+        null,
+        isRunning(state) && button("Cancel", () => void cancelJob(job).then(refresh, tellFault)),
+        kind === "export" &&
+          state.status === "completed" &&
+          button("Download", () => void download(exportFile(job)).catch(tellFault)),
+        isBad && button("Rows with errors", () => void download(errorsFile(job)).catch(tellFault)),
+        !isRunning(state) &&
+          button("Remove from the list", () => {
+            forgetJob(id);
+            void refresh();
+          }),
+      ),
+    ),
+  );
+}
+
+/** @param {JobState} state */
+const outcomeOf = ({ summary, result }) =>
+  Object.entries(result ?? summary ?? {})
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");

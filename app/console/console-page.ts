@@ -1,0 +1,37 @@
+/** The page at `/console`: a frame in which the modules of `client/` show projects, entities and records. The same for every caller. */
+import { html } from "hono/html";
+import { iconPath } from "../pages/page-files.ts";
+
+/** Addresses of the files that the page loads, relative to the root. */
+export interface ConsolePaths {
+  readonly style: string;
+  /** The module that starts the console. */
+  readonly start: string;
+  /** Modules that every visit needs, to be loaded at the same time. */
+  readonly modules: readonly string[];
+}
+
+export async function consolePage({ style, start, modules }: ConsolePaths): Promise<string> {
+  return String(
+    await html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>Rowgate</title>
+          <link rel="icon" href="${iconPath}" />
+          <link rel="stylesheet" href="${style}" />
+          ${modules.map((path) => html`<link rel="modulepreload" href="${path}" />`)}
+          <script type="module" src="${start}"></script>
+        </head>
+        <body>
+          <div id="app">
+            <noscript>
+              <p>The console needs JavaScript. <a href="./">What runs here</a></p>
+            </noscript>
+          </div>
+        </body>
+      </html>`,
+  );
+}

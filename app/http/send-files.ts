@@ -1,0 +1,40 @@
+/** Answers with the files that a page of the service loads, compressed where the client takes it. */
+import { notFound } from "../../core/values/errors.ts";
+import type { Handle } from "./exchange.ts";
+import { fileAnswer } from "./page-answer.ts";
+
+export interface SentFiles {
+  /** `path`: relative to the root of the service. Null: there is no such file. `gzips`: the client takes gzip. */
+  read(path: string, options: { readonly gzips: boolean }): Promise<SentFile | null>;
+}
+
+export interface SentFile {
+  readonly mediaType: string;
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  readonly isGzipped: boolean;
+}
+
+/** The file at the path of the request. `open` is waited for at each request. */
+export const showSentFile =
+  (open: () => Promise<SentFiles>): Handle =>
+  async (c, exchange) => {
+    const { read } = await open();
+    const gzips = /\bgzip\b/.test(c.req.header("Accept-Encoding") ?? "");
+    const file = await read(c.req.path.slice(1), { gzips });
+    if (!file) throw notFound("No resource exists at this path");
+    const headers = { Vary: "Accept-Encoding" };
+    return fileAnswer(exchange, {
+      ...file,
+      headers: file.isGzipped ? { ...headers, "Content-Encoding": "gzip" } : headers,
+    });
+  };
+
+/** Opens once; an attempt that failed is forgotten. */
+export function openedOnce<Opened>(open: () => Promise<Opened>): () => Promise<Opened> {
+  let opening: Promise<Opened> | null = null;
+  return () =>
+    (opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    }));
+}

@@ -1,0 +1,50 @@
+/** The files of the console: its own modules and styles as they are, and the libraries that they load. */
+import { createHash } from "node:crypto";
+import { existsSync, globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pathsOf, vendorFiles } from "../console/client-files.ts";
+import { consoleFolder, type ConsoleFiles } from "../http/show-console.ts";
+import { mediaTypes } from "./media-types.ts";
+import { createSentFiles } from "./disk-files.ts";
+
+/** Rejects when a package is not installed. */
+export async function openConsoleFiles(): Promise<ConsoleFiles> {
+  const files = consoleSources();
+  const digest = createHash("sha256");
+  for (const [name, file] of files) digest.update(name).update(await readFile(file));
+  const folder = `${consoleFolder}${digest.digest("hex").slice(0, 12)}/`;
+  const sources = [...files].map(
+    ([name, file]) =>
+      [
+        folder + name,
+        { file, mediaType: mediaTypes[name.endsWith(".css") ? "css" : "js"] },
+      ] as const,
+  );
+  return { ...createSentFiles(new Map(sources)), paths: pathsOf(folder, [...files.keys()]) };
+}
+
+/** Where each file of the console is on disk, by its name in the console. */
+export function consoleSources(): ReadonlyMap<string, string> {
+  const client = fileURLToPath(new URL("../console/client", import.meta.url));
+  const own = globSync("**/*.{js,css}", { cwd: client })
+    .map((name) => name.replaceAll("\\", "/"))
+    .toSorted();
+  const files = new Map(own.map((name) => [name, join(client, name)]));
+  for (const [name, source] of Object.entries(vendorFiles)) {
+    // The npm package of the service has them among its own files (`pack.ts`).
+    if (!files.has(name)) files.set(name, inPackage(source.package, source.file));
+  }
+  return files;
+}
+
+function inPackage(name: string, file: string): string {
+  const require = createRequire(import.meta.url);
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const path = join(folder, name, file);
+    if (existsSync(path)) return path;
+  }
+  return join(dirname(require.resolve(`${name}/package.json`)), file);
+}

@@ -1,0 +1,69 @@
+/** What a statement writes into foreign keys, and the rows that these may point at. `scoped-session.ts` holds one against the other. */
+import type { Assignment, Condition } from "../query/statement.ts";
+import type { Column, Table } from "../values/column.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Scope } from "./scope.ts";
+
+/** Columns that a statement writes, and their values. */
+export interface WrittenValues {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Scalar[])[];
+}
+
+export function assigned(set: readonly Assignment[]): WrittenValues {
+  const given = set.filter((one) => one.kind === "set");
+  return { columns: given.map(assignedColumn), rows: [given.map(({ value }) => value)] };
+}
+
+/** The rows that a foreign key may reference for this caller, and the referenced columns. */
+export interface ReferredRows {
+  readonly table: Table;
+  readonly keys: readonly Column[];
+  readonly rows: Condition;
+}
+
+interface Reference {
+  readonly columns: readonly string[];
+  readonly target: ReferredRows;
+}
+
+/** The foreign keys of the table that may not reference every row. */
+export function limitedReferences({ foreignKeys }: Table, scope: Scope): readonly Reference[] {
+  if (foreignKeys.length === 0) return none;
+  return foreignKeys.flatMap((key) => {
+    const referred = scope.referredRows(key);
+    if (referred === null) return [];
+    const keys = key.referencedColumns.map((name) => referred.table.columns.get(name));
+    return keys.every((column) => column !== undefined)
+      ? [{ columns: key.columns, target: { ...referred, keys } }]
+      : [];
+  });
+}
+
+const none: readonly Reference[] = [];
+
+const tupleText = (values: readonly Scalar[]): string => values.map(String).join("\0");
+
+/** The different values that are written into the columns; none unless all of the columns are written. */
+export function tuplesOf(
+  { columns, rows }: WrittenValues,
+  names: readonly string[],
+): readonly (readonly Scalar[])[] {
+  const places = names.map((name) => columns.findIndex((column) => column.name === name));
+  if (places.includes(-1)) return [];
+  const tuples = rows.map((row) => places.map((place) => row[place] ?? null));
+  return [...new Map(tuples.map((values) => [tupleText(values), values])).values()];
+}
+
+/** The values of a reference to the table itself that do not point at rows of the same statement, which are not stored yet. */
+export function withoutOwn(
+  tuples: readonly (readonly Scalar[])[],
+  { keys }: ReferredRows,
+  written: WrittenValues,
+): readonly (readonly Scalar[])[] {
+  const names = keys.map(({ name }) => name);
+  const own = new Set(tuplesOf(written, names).map(tupleText));
+  return tuples.filter((values) => !own.has(tupleText(values)));
+}
+
+export const assignedColumn = ({ column }: Assignment): Column => column;

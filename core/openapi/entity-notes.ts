@@ -1,0 +1,162 @@
+/**
+ * What a form or a grid needs to know of an endpoint and a JSON Schema cannot say: labels, the key, which field refers to which
+ * endpoint, lines, statuses. It stands as `x-rowgate` at the endpoint's tag, for the caller who asks.
+ */
+import type { BoundAction } from "../dispatch.ts";
+import type { DetailPlan, Entity } from "../plans/entity.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { Json } from "../values/json.ts";
+import type { ActionView, ViewOf } from "./describe-endpoint.ts";
+
+/** How the endpoints that a caller may use refer to each other. */
+export interface Relations {
+  /** The endpoint that offers the rows of a table for lookup, by the table's identity, and the field that it offers them by. */
+  readonly lookups: ReadonlyMap<string, EndpointField>;
+  /** The fields that refer to a table, by its identity. */
+  readonly referrers: ReadonlyMap<string, readonly EndpointField[]>;
+  /** The endpoint of a table, by its identity. */
+  readonly endpoints: ReadonlyMap<string, string>;
+}
+
+interface EndpointField {
+  readonly endpoint: string;
+  readonly field: string;
+}
+
+type ByAction = ReadonlyMap<string, BoundAction>;
+
+export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: ViewOf): Relations {
+  const lookups = new Map<string, EndpointField>();
+  const referrers = new Map<string, EndpointField[]>();
+  const names = new Map<string, string>();
+  for (const [endpoint, actions] of endpoints) {
+    const view = (action: string): Entity | null => {
+      const bound = actions.get(action);
+      return bound ? viewOf(bound) : null;
+    };
+    const listed = view("read") ?? view("datatables");
+    const table = listed && tableOf(listed);
+    if (listed && table) {
+      if (!names.has(table.identity)) names.set(table.identity, endpoint);
+      for (const [field, { identity }] of referencesOf(table, listed.read?.columns))
+        referrers.set(identity, [...(referrers.get(identity) ?? []), { endpoint, field }]);
+    }
+    const offering = view("lookup");
+    const offered = offering && tableOf(offering);
+    if (offering?.lookup && offered && !lookups.has(offered.identity))
+      lookups.set(offered.identity, { endpoint, field: offering.lookup.id.name });
+  }
+  return { lookups, referrers, endpoints: names };
+}
+
+/** `views`: the endpoint as each usable action shows it. What belongs to an action is told to who may use it. */
+export function entityNotes(
+  endpoint: string,
+  views: readonly ActionView[],
+  relations: Relations,
+): Record<string, Json> {
+  const [first] = views;
+  if (!first) return { endpoint };
+  const entities = views.map(({ entity }) => entity);
+  const viewIn = (...actions: string[]): Entity | undefined =>
+    views.find(({ action }) => actions.includes(action))?.entity;
+  const columns = seenColumns(entities);
+  const table = tableOf(first.entity);
+  const plan = entities.find(({ write }) => write)?.write ?? null;
+  const key = (plan ?? entities.find(({ read }) => read)?.read)?.key ?? [];
+  const status = first.entity.workflow?.status.name;
+  const workflow = viewIn("change-status", "next-statuses")?.workflow;
+  const composite = viewIn("read-composite", "create-composite", "update-composite")?.composite;
+  const adjust = viewIn("adjust")?.adjust;
+  const referrers = table ? (relations.referrers.get(table.identity) ?? []) : [];
+  return {
+    endpoint,
+    key: key.map(({ name }) => name).filter((name) => columns.has(name)),
+    fields: fieldNotes(columns, { labels: first.entity.labels, table, relations }),
+    ...(referrers.length > 0 && { referencedBy: referrers.map((one) => ({ ...one })) }),
+    ...(status !== undefined &&
+      columns.has(status) && {
+        status: {
+          field: status,
+          ...(workflow && {
+            transitions: workflow.transitions && plainLists(workflow.transitions),
+          }),
+        },
+      }),
+    ...(adjust && { adjust: { reasonRequired: adjust.reasonRequired } }),
+    ...(composite && {
+      lines: composite.details.map((detail) => lineNotes(detail, relations)),
+    }),
+  };
+}
+
+function lineNotes(detail: DetailPlan, relations: Relations): Json {
+  const { table, key, foreignKey, shown, queryShown, totals, computed } = detail;
+  return {
+    name: table.name,
+    endpoint: relations.endpoints.get(table.identity) ?? null,
+    key: key.map(({ name }) => name),
+    foreignKey: foreignKey.name,
+    shown: queryShown.length > 0 ? [...queryShown] : [...shown.keys()],
+    fields: fieldNotes(shown, { labels: new Map(), table, relations }),
+    computed: computed.map(({ column }) => column.name),
+    totals: totals.map(({ column }) => column.name),
+  };
+}
+
+interface FieldPlace {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly table: Table | null;
+  readonly relations: Relations;
+}
+
+function fieldNotes(columns: Columns, { labels, table, relations }: FieldPlace): Json {
+  const references = new Map(table ? referencesOf(table, columns) : []);
+  const noteOf = ({ name, type, scale }: Column): Json => {
+    const label = labels.get(name);
+    const reference = references.get(name);
+    const target = reference && relations.lookups.get(reference.identity);
+    return {
+      type,
+      ...(label !== undefined && { label }),
+      ...(scale !== null && { scale }),
+      ...(target?.field === reference?.field && target && { references: { ...target } }),
+    };
+  };
+  return Object.fromEntries([...columns.values()].map((column) => [column.name, noteOf(column)]));
+}
+
+/** Those of any action, in the order of the first that has them. */
+function seenColumns(entities: readonly Entity[]): Columns {
+  const columns = new Map<string, Column>();
+  const add = (more: Columns | undefined): void => {
+    // What the table says of a column is more exact than what a view does.
+    for (const [name, column] of more ?? [])
+      if (!columns.has(name) || columns.get(name)!.scale === null) columns.set(name, column);
+  };
+  for (const { read, grid, insert } of entities) {
+    add(read?.columns);
+    add(grid?.columns);
+    add(insert?.shown);
+  }
+  return columns;
+}
+
+/** References by one column: the column, the identity of the table that it refers to, and the column there. */
+function referencesOf(
+  { foreignKeys }: Table,
+  columns: Columns | undefined,
+): [string, { readonly identity: string; readonly field: string }][] {
+  return foreignKeys.flatMap(({ columns: own, referencedIdentity, referencedColumns }) => {
+    const [name, second] = own;
+    const [field] = referencedColumns;
+    const isSeen = name !== undefined && columns?.has(name) === true && second === undefined;
+    return isSeen && field !== undefined ? [[name, { identity: referencedIdentity, field }]] : [];
+  });
+}
+
+/** Null for a view. */
+const tableOf = ({ insert }: Entity): Table | null => insert?.table ?? null;
+
+const plainLists = (lists: ReadonlyMap<string, readonly string[]>): Json =>
+  Object.fromEntries([...lists].map(([name, list]) => [name, [...list]]));

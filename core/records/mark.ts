@@ -1,0 +1,157 @@
+/**
+ * Marks rows as deleted. References count as for a DELETE: a row that others point at is refused, and rows that the
+ * database would delete with it are marked too. The rows are locked first and the references are looked at after the marks,
+ * so that a row which is inserted meanwhile either finds the mark or is found.
+ */
+import type { Call } from "../calls/action.ts";
+import type { Queries, UnscopedQueries } from "../callers/session.ts";
+import { flagValue } from "../callers/visibility.ts";
+import type { Row } from "../plans/ports.ts";
+import type { ChildKey, MarkedTable } from "../plans/soft-delete.ts";
+import { allOf, type Assignment, type Condition } from "../query/statement.ts";
+import type { Column } from "../values/column.ts";
+import { AppError, validationFailed } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { isLonger } from "../values/text.ts";
+import {
+  columnsOf,
+  everyRow,
+  follow,
+  keyOfRow,
+  lockedSelect,
+  type MarkedRows,
+  pointingAt,
+  thatAre,
+} from "./marked-rows.ts";
+import { actorOf, cutFraction, fitting } from "./record.ts";
+
+type Asked = Pick<Call, "caller" | "body" | "now" | "newId">;
+
+/** Who deletes: the user, else whom the body names. Rejects with `validationFailed`. */
+export function deleterOf({ marks: { by } }: MarkedTable, call: Asked): string {
+  const byDefault = "Delete from API";
+  return by === null ? (call.caller.id ?? byDefault) : String(actorOf(by, { ...call, byDefault }));
+}
+
+/**
+ * Marks the rows of `start`, which are locked, and those that go with them. Rejects with `foreignKeyInUse` when a row that
+ * stays points at one of them; the transaction is then rolled back.
+ */
+export async function markRows(call: Asked, start: MarkedRows, queries: Queries): Promise<void> {
+  const tx = everyRow(queries);
+  const deleter = deleterOf(start.marked, call);
+  const found = await follow(start, (key, { rows }) => lockChildren(key, rows, tx));
+  const at = await timeOf(found, { now: call.now(), digits: start.marked.timeDigits, tx });
+  for (const { marked, rows } of found) {
+    await tx.updateMany({
+      kind: "updateMany",
+      table: marked.table,
+      key: marked.key,
+      columns: marked.reusable,
+      rows: rows.map((row) => ({
+        keyValue: keyOfRow(marked, row),
+        values: marked.reusable.map((column) => withSuffix(column, row, call)),
+      })),
+      set: marksOf(marked, { at, deleter }),
+      guard: thatAre("active", marked),
+      returning: [],
+    });
+  }
+  for (const { marked, rows } of found)
+    for (const key of marked.children)
+      if (key.onMark === "refuse") await refuseReferences(key, rows, tx);
+}
+
+async function lockChildren(
+  key: ChildKey & { readonly child: MarkedTable },
+  rows: readonly Row[],
+  tx: UnscopedQueries,
+): Promise<Row[]> {
+  const { child } = key;
+  const select = lockedSelect(child.table, columnsOf(child), child.key);
+  const found: Row[] = [];
+  for (const where of pointingAt(key, rows, thatAre("active", child)))
+    found.push(...(await tx.all({ ...select, where })));
+  return found;
+}
+
+/** The assignments that mark a row. Its time of change stays. */
+function marksOf(
+  { marks: { flag, at, by }, updatedAt }: MarkedTable,
+  given: { at: string; deleter: string },
+): Assignment[] {
+  return [
+    ...(flag ? [assign(flag, flagValue(flag, true))] : []),
+    ...(at ? [assign(at, given.at)] : []),
+    ...(by ? [assign(by, fitting(given.deleter, by))] : []),
+    ...(updatedAt ? [{ kind: "keep", column: updatedAt } as const] : []),
+  ];
+}
+
+const assign = (column: Column, value: Scalar): Assignment => ({ kind: "set", column, value });
+
+/**
+ * The time of the marks: now, or later than the mark of every row that would have been marked with these, were it not so
+ * already. For restore tells by an equal time which rows were marked together.
+ */
+async function timeOf(
+  found: readonly MarkedRows[],
+  { now, digits, tx }: { now: string; digits: number; tx: UnscopedQueries },
+): Promise<string> {
+  let time = cutFraction(now, digits);
+  for (const { marked, rows } of found) {
+    for (const key of marked.children) {
+      const at = key.onMark === "mark" ? (key.child?.marks.at ?? null) : null;
+      if (at === null) continue;
+      const since: Condition = { kind: "compare", column: at, operator: ">=", value: time };
+      const which = allOf(thatAre("marked", key.child), since);
+      for (const where of pointingAt(key, rows, which)) {
+        const select = { ...lockedSelect(key.table, [at], []), where, limit: 1, lock: false };
+        const row = await tx.one({ ...select, sort: [{ column: at, direction: "desc" }] });
+        if (row) time = later(String(row[at.name]), { than: time, digits });
+      }
+    }
+  }
+  return time;
+}
+
+/** The next time after the later of the two, in steps of the last digit. */
+function later(one: string, { than, digits }: { than: string; digits: number }): string {
+  const stepMs = 10 ** (3 - digits);
+  const ms = Math.max(Date.parse(one), Date.parse(than));
+  return new Date((Math.floor(ms / stepMs) + 1) * stepMs).toISOString();
+}
+
+const suffix = /~[0-9a-f]{10}$/;
+
+/** The value of a reusable column while its row is marked. */
+function withSuffix(column: Column, row: Row, { newId }: Asked): Scalar {
+  const value = row[column.name] ?? null;
+  if (value === null) return null;
+  const longest = column.lengthMax ?? Infinity;
+  if (isLonger(String(value), longest - limits.markSuffixLength))
+    throw validationFailed({
+      [column.name]: ["is too long for the suffix that it gets while the record is deleted"],
+    });
+  return `${String(value)}~${newId()
+    .replaceAll("-", "")
+    .slice(0, limits.markSuffixLength - 1)}`;
+}
+
+/** The value that a reusable column had before its row was marked. */
+export const withoutSuffix = (column: Column, row: Row): Scalar => {
+  const value = row[column.name] ?? null;
+  return value === null ? null : String(value).replace(suffix, "");
+};
+
+async function refuseReferences(
+  key: ChildKey,
+  rows: readonly Row[],
+  tx: UnscopedQueries,
+): Promise<void> {
+  const select = lockedSelect(key.table, key.columns, []);
+  for (const where of pointingAt(key, rows, thatAre("active", key.child)))
+    if ((await tx.one({ ...select, where, limit: 1, lock: false })) !== null)
+      throw new AppError("foreignKeyInUse", "The record is still referenced by other records");
+}

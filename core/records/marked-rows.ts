@@ -1,0 +1,109 @@
+/** Rows of tables with soft delete, as delete and restore follow them from a row to those that point at it. */
+import { past } from "../callers/scoped-session.ts";
+import type { Queries, UnscopedQueries } from "../callers/session.ts";
+import { rowsThatAre } from "../callers/visibility.ts";
+import type { Row } from "../plans/ports.ts";
+import { type ChildKey, markNames, type MarkedTable } from "../plans/soft-delete.ts";
+import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import { allOf, type Condition, type Select, sourceOf } from "../query/statement.ts";
+import { comparand } from "../query/where.ts";
+import type { Column, Table } from "../values/column.ts";
+import { type Key, keyText, type KeyValue } from "../values/key.ts";
+
+/** Rows of one table. */
+export interface MarkedRows {
+  readonly marked: MarkedTable;
+  /** With at least the columns of `columnsOf`. */
+  readonly rows: readonly Row[];
+}
+
+/** What has to be known of a row to mark it or to restore it. */
+export function columnsOf(marked: MarkedTable): Column[] {
+  const { key, marks, reusable, children, parents } = marked;
+  const columns = [
+    ...key,
+    ...reusable,
+    ...(marks.at ? [marks.at] : []),
+    ...children.flatMap(({ referenced }) => referenced),
+    ...parents.flatMap((parent) => parent.columns),
+  ];
+  return [...new Map(columns.map((column) => [column.name, column])).values()];
+}
+
+/** Passes the caller's scope: the database would look at all rows, too. */
+export const everyRow = (queries: Queries): UnscopedQueries => past(queries, "references");
+
+/** The values of the columns in the row, for other columns that refer to them; null where one is null. */
+export function valuesFor(columns: Key, row: Row, named: Key = columns): KeyValue | null {
+  const values = named.map(({ name }, at) => {
+    const shown = row[name] ?? null;
+    return shown === null ? null : comparand(columns[at]!, shown);
+  });
+  return values.includes(null) ? null : values;
+}
+
+/** The values that are not null, each once. */
+export const distinctValues = (values: readonly (KeyValue | null)[]): KeyValue[] => [
+  ...new Map(
+    values.flatMap((one) => (one === null ? [] : [[keyText(one), one] as const])),
+  ).values(),
+];
+
+/** Conditions for the rows of a child that point at these rows and meet `which`. */
+export function* pointingAt(
+  { columns, referenced }: ChildKey,
+  rows: readonly Row[],
+  which: Condition | null,
+): Generator<Condition> {
+  const values = distinctValues(rows.map((row) => valuesFor(columns, row, referenced)));
+  for (const some of keyBatches(columns, values)) yield allOf(keyIn(columns, some), which)!;
+}
+
+/** Locked until the transaction ends, in the order of the key. */
+export const lockedSelect = (table: Table, columns: readonly Column[], key: Key): Select => ({
+  kind: "select",
+  source: sourceOf(table),
+  columns,
+  where: null,
+  sort: key.map((column) => ({ column, direction: "asc" })),
+  limit: null,
+  offset: 0,
+  lock: true,
+});
+
+/**
+ * The rows of `start`, and those that `next` finds at the foreign keys of rows that were found. Each row is there once,
+ * however many ways lead to it. Ends, because a table has an end.
+ */
+export async function follow(
+  start: MarkedRows,
+  next: (key: ChildKey & { readonly child: MarkedTable }, from: MarkedRows) => Promise<Row[]>,
+): Promise<MarkedRows[]> {
+  const seen = new Map<MarkedTable, Set<string>>();
+  const found: MarkedRows[] = [];
+  const open = [start];
+  for (const { marked, rows } of open) {
+    const known = seen.get(marked) ?? new Set<string>();
+    seen.set(marked, known);
+    const fresh = rows.filter((row) => {
+      const text = JSON.stringify(marked.key.map(({ name }) => row[name]));
+      return !known.has(text) && known.add(text) !== null;
+    });
+    if (fresh.length === 0) continue;
+    found.push({ marked, rows: fresh });
+    for (const key of marked.children) {
+      const { child, onMark } = key;
+      if (onMark !== "mark" || child === null) continue;
+      open.push({ marked: child, rows: await next({ ...key, child }, { marked, rows: fresh }) });
+    }
+  }
+  return found;
+}
+
+/** The rows of the table that are marked, or those that are not; null: all, as the table has no marks. */
+export const thatAre = (seen: "active" | "marked", marked: MarkedTable | null): Condition | null =>
+  marked && rowsThatAre(seen, markNames(marked.marks), marked.table.columns);
+
+/** The key of a row. */
+export const keyOfRow = ({ key }: MarkedTable, row: Row): KeyValue =>
+  key.map((column) => comparand(column, row[column.name]));

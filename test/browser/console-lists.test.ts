@@ -1,0 +1,244 @@
+/** Lists of the console, as people use them, over the demo on SQLite. */
+import { expect, test } from "vitest";
+import { openConsole } from "./console.ts";
+import type { Page } from "./playwright.ts";
+
+const place = openConsole();
+
+const firstColumn = (page: Page): Promise<string[]> =>
+  page.locator(".grid tbody tr td:first-child").allTextContents();
+const headings = async (page: Page): Promise<string[]> =>
+  (await page.locator(".grid thead tr:first-child th").allTextContents()).map((one) => one.trim());
+const info = (page: Page): Promise<string> => page.locator(".info").innerText();
+const column = async (sql: string): Promise<unknown[]> =>
+  (await place.sql(sql)).map((row) => Object.values(row)[0]);
+const active = "FROM product_overview WHERE is_active";
+
+test("the index lists what there is, within a second, and leads to a list", async () => {
+  const page = await place.visit("");
+  await page.locator(".card").first().waitFor();
+  const [paint] = (await page.evaluate(
+    "performance.getEntriesByName('first-contentful-paint').map(({ startTime }) => startTime)",
+  )) as number[];
+  expect(paint).toBeLessThan(1000);
+  expect(await page.locator(".card strong").allTextContents()).toEqual([
+    "Categories",
+    "Products",
+    "Stock receipt lines",
+    "Stock receipts",
+    "Suppliers",
+    "Warehouses",
+  ]);
+  await place.picture(page, "home");
+  await page.locator(".card").nth(1).click();
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  expect(await page.locator("h1").innerText()).toBe("Products");
+});
+
+test("a list searches, filters and sorts by several columns, and keeps all of it in its address", async () => {
+  const page = await place.visit("#/demo/products");
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  await page.locator(".search input").fill("hammer");
+  const hammers = `${active} AND name LIKE '%hammer%'`;
+  await expect.poll(() => info(page)).toMatch(/^\d+ records of 2,273$/);
+
+  await page.locator(".filters-button").click();
+  await page.locator("[aria-label='Filter by Price']").fill("10..30");
+  await page.locator("[aria-label='Filter by Supplier']").fill("gmbh");
+  const found = `${hammers} AND price BETWEEN 10 AND 30 AND supplier_name LIKE '%gmbh%'`;
+  const [count] = await column(`SELECT count(*) ${found}`);
+  expect(count).toBeGreaterThan(1);
+  await expect.poll(() => info(page)).toBe(`${count} records of 2,273`);
+
+  await page.locator("th").filter({ hasText: "Supplier" }).click();
+  await page
+    .locator("th")
+    .filter({ hasText: "Price" })
+    .click({ modifiers: ["Shift"] });
+  await page
+    .locator("th")
+    .filter({ hasText: "Price" })
+    .click({ modifiers: ["Shift"] });
+  const sorted = await column(`SELECT sku ${found} ORDER BY supplier_name, price DESC, product_id`);
+  await expect.poll(() => firstColumn(page)).toEqual(sorted.slice(0, 25));
+  await place.picture(page, "list");
+  // Answers that came too late are no faults.
+  expect(await page.locator(".notice").count()).toBe(0);
+
+  expect(decodeURIComponent(page.url().split("#")[1]!)).toBe(
+    "/demo/products?q=hammer&f.price=10..30&f.supplier_name=gmbh&sort=supplier_name,-price",
+  );
+  await page.reload();
+  await expect.poll(() => firstColumn(page)).toEqual(sorted.slice(0, 25));
+  expect(await page.locator("[aria-label='Filter by Price']").inputValue()).toBe("10..30");
+});
+
+test("a person chooses columns, the number of rows, and the page", async () => {
+  const page = await place.visit("#/demo/products");
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  await page.locator(".menu summary").click();
+  await page.locator(".menu [name=stock]").click();
+  await page.locator(".menu [name=product_id]").click();
+  await page.keyboard.press("Escape");
+  expect(await headings(page)).toEqual([
+    "Product id",
+    "SKU",
+    "Product",
+    "Category",
+    "Supplier",
+    "Price",
+    "Launched",
+  ]);
+  await page.locator(".toolbar select").selectOption("10");
+  await page.locator(".dt-paging-button").filter({ hasText: "2" }).first().click();
+  const skus = await column(`SELECT sku ${active} ORDER BY product_id LIMIT 10 OFFSET 10`);
+  const shown = () => page.locator(".grid tbody tr td:nth-child(2)").allTextContents();
+  await expect.poll(shown).toEqual(skus);
+  expect(page.url()).toMatch(/page=2&size=10&cols=product_id/);
+  await page.reload();
+  await expect.poll(shown).toEqual(skus);
+});
+
+test("a filter that cannot be understood yet is marked, and asks for nothing", async () => {
+  const page = await place.visit("#/demo/products");
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  await page.locator(".filters-button").click();
+  const filter = page.locator("[aria-label='Filter by Launched']");
+  await filter.fill("next week");
+  expect(await filter.getAttribute("aria-invalid")).toBe("true");
+  await filter.fill("2026-02");
+  const [count] = await column(
+    `SELECT count(*) ${active} AND launched_on BETWEEN '2026-02-01' AND '2026-02-28'`,
+  );
+  await expect.poll(() => info(page)).toBe(`${count} records of 2,273`);
+});
+
+test("an endpoint without datatables is listed with read; references show labels that lead to the record", async () => {
+  const page = await place.visit("#/demo/stock-receipts?q=GR-2026-04678");
+  await expect.poll(() => info(page)).toBe("1 record");
+  const [label] = await column(
+    "SELECT code || ' - ' || name FROM suppliers JOIN stock_receipts USING (supplier_id) WHERE receipt_number = 'GR-2026-04678'",
+  );
+  await expect.poll(() => page.locator(".grid .reference").first().innerText()).toBe(label);
+  expect(await page.locator(".grid .status").innerText()).toBe("Draft");
+  expect((await page.locator(".grid tbody tr td").allTextContents())[3]).toBe("28 Oct 2026");
+  await page.locator(".grid .reference").first().click();
+  await page.waitForURL(/suppliers\/record\//);
+  await page.locator(".related a").first().waitFor();
+  expect((await page.locator(".related a").allTextContents()).map((one) => one.trim())).toEqual([
+    "Products",
+    "Stock receipts",
+  ]);
+
+  await page.locator(".related a").nth(1).click();
+  const [count] = await column(
+    "SELECT count(*) FROM stock_receipts WHERE supplier_id = (SELECT supplier_id FROM stock_receipts WHERE receipt_number = 'GR-2026-04678')",
+  );
+  await expect.poll(() => info(page)).toBe(`${count} records`);
+});
+
+test("related records are found by a field that the grid does not show", async () => {
+  const [id] = await column(
+    "SELECT supplier_id FROM suppliers WHERE is_active ORDER BY code LIMIT 1",
+  );
+  const page = await place.visit(`#/demo/suppliers/record/${String(id)}`);
+  await page.locator(".related a").first().click();
+  const [count] = await column(`SELECT count(*) ${active} AND supplier_id = '${String(id)}'`);
+  await expect.poll(() => info(page)).toBe(`${count} records`);
+});
+
+test("each view shows its requests, as curl and as fetch", async () => {
+  const page = await place.visit("#/demo/products?q=saw");
+  await expect.poll(() => info(page)).toContain("records of");
+  await page.locator("button").filter({ hasText: "Requests" }).click();
+  const code = page.locator(".requests code").first();
+  const curl = await code.innerText();
+  expect(curl).toContain(`curl -s '${place.url}/api/demo/products/datatables'`);
+  expect(curl).toContain(`"search":{"value":"saw"}`);
+  await page.locator(".drawer select").selectOption("fetch");
+  await expect.poll(() => code.innerText()).toContain("const response = await fetch(");
+  await place.picture(page, "requests");
+});
+
+test("the keyboard alone opens a list and a record", async () => {
+  const page = await place.visit("#/");
+  await page.locator(".card").first().waitFor();
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  await page.locator(".search input").focus();
+  await page.keyboard.type("HAND-0002");
+  await expect.poll(() => firstColumn(page)).toEqual(["HAND-0002"]);
+  await page.locator(".grid .open").first().focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("h1").innerText()).toBe("Aalsmeer claw hammer 300 g");
+});
+
+test("a narrow screen has no sideways scrolling, and the list of entities behind a button", async () => {
+  const page = await place.visit("#/demo/products", { width: 390, height: 800, theme: "dark" });
+  await expect.poll(() => info(page)).toBe("2,273 records");
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect(await page.locator(".side").isVisible()).toBe(false);
+  await place.picture(page, "list-narrow-dark");
+  await page.locator(".menu-button").click();
+  await expect.poll(() => page.locator(".side").isVisible()).toBe(true);
+  await page.locator(".side a").filter({ hasText: "Suppliers" }).click();
+  await expect.poll(() => page.locator("h1").innerText()).toBe("Suppliers");
+});
+
+test("values show as text, whatever they contain", async () => {
+  const texts = [
+    `<script>alert(1)</script>`,
+    `<img src=x onerror=alert(1)>`,
+    `"'&amp;\`</td>`,
+    "‮שלום מחירון",
+    "x".repeat(120),
+  ];
+  for (const [at, name] of texts.entries())
+    await place.call("suppliers/create", {
+      code: `ZZ-${at}`,
+      name,
+      city: name.slice(0, 80),
+      country: "Austria",
+    });
+  const [long] = (await place.call("stock-receipts/read", { page: 1, per_page: 1 })).data;
+  await place.sql(
+    `UPDATE stock_receipts SET remarks = '${"<b>long</b> ".repeat(900)}' WHERE receipt_id = '${long.receipt_id}'`,
+  );
+
+  const page = await place.visit("#/demo/suppliers?q=ZZ-&sort=code");
+  await expect.poll(() => info(page)).toBe("5 records");
+  const names = () => page.locator(".grid tbody tr td:nth-child(2)").allTextContents();
+  expect(await names()).toEqual(texts);
+  expect(await page.locator(".grid img, .grid script").count()).toBe(0);
+  await page.locator(".grid .open").nth(1).click();
+  await expect.poll(() => page.locator("h1").innerText()).toBe(texts[1]);
+  expect(await page.locator("[name=name]").inputValue()).toBe(texts[1]);
+
+  const wide = await place.visit(`#/demo/stock-receipts?q=${long.receipt_number}`);
+  await expect
+    .poll(() => wide.locator(".grid tbody").innerText())
+    .toContain("<b>long</b> <b>long</b>");
+  expect(await wide.locator(".grid b").count()).toBe(0);
+});
+
+test("50,000 rows stay smooth", async () => {
+  await place.sql(
+    `INSERT INTO categories (category_id, code, name, created_at, created_by) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT 'c' || i, 'C' || i, 'Category ' || i, '2026-01-01T00:00:00.000Z', 'test' FROM n`,
+  );
+  const page = await place.visit("#/demo/categories?size=100");
+  await expect.poll(() => info(page)).toBe("50,020 records");
+  const startMs = performance.now();
+  await page.locator(".dt-paging-button").filter({ hasText: "501" }).click();
+  await expect.poll(() => page.url()).toContain("page=501");
+  await expect.poll(() => page.locator(".grid tbody tr").count()).toBe(20);
+  expect(performance.now() - startMs).toBeLessThan(2000);
+  const typedMs = performance.now();
+  await page.locator(".search input").fill("category 49999");
+  await expect.poll(() => info(page)).toMatch(/^1 record/);
+  expect(performance.now() - typedMs).toBeLessThan(2000);
+});

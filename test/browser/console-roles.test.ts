@@ -1,0 +1,101 @@
+/** The console where a project has `auth`: signing in, and what each role finds there. */
+import { createHash } from "node:crypto";
+import { afterAll, expect, test } from "vitest";
+import { openConsole } from "./console.ts";
+import { startConsoleIssuer } from "./console-issuer.ts";
+import type { Page } from "./playwright.ts";
+
+const issuer = await startConsoleIssuer();
+afterAll(() => issuer.close());
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+const place = openConsole({
+  origins: () => [issuer.url],
+  changes: {
+    "project.json": {
+      auth: {
+        apiKeys: [
+          { id: "owner", sha256: hashOf("key of the owner"), roles: ["owner"] },
+          { id: "clerk", sha256: hashOf("key of the clerk"), roles: ["clerk"] },
+        ],
+        jwt: {
+          jwksUri: `${issuer.url}/keys`,
+          issuer: issuer.url,
+          audience: "rowgate",
+          algorithms: ["ES256"],
+          clientId: "console",
+        },
+      },
+      hooks: { allowedHosts: [issuer.host] },
+    },
+    "products.json": {
+      access: { owner: "*", clerk: ["read", "first", "datatables"] },
+      hiddenFields: { clerk: ["cost"] },
+    },
+    "suppliers.json": { access: { owner: "*" } },
+  },
+});
+
+const entities = (page: Page): Promise<string[]> =>
+  page.locator(".side section a").allTextContents();
+
+async function signIn(page: Page, key: string): Promise<void> {
+  await page.locator("#secret").fill(key);
+  await page.keyboard.press("Enter");
+}
+
+test("nobody sees anything before signing in, and a wrong key says so", async () => {
+  const page = await place.visit("#/demo/products");
+  await page.locator("#secret").waitFor();
+  expect(await entities(page)).toEqual([]);
+  await place.picture(page, "sign-in");
+  await signIn(page, "another key");
+  await expect.poll(() => page.locator(".fault-text").innerText()).toBe("This key is not valid.");
+  expect(place.takeFaults()).toEqual([expect.stringContaining("401")]);
+});
+
+test("a clerk finds what a clerk may use, until signing out", async () => {
+  const page = await place.visit("");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the clerk");
+  await expect.poll(() => entities(page)).toEqual(["Products"]);
+  await page.locator(".side section a").first().click();
+  await page.locator(".grid tbody .open").first().waitFor();
+  expect(
+    (await page.locator(".head button, .head a").allTextContents()).map((text) => text.trim()),
+  ).toEqual(["Filters"]);
+  await page.locator(".grid tbody .open").first().click();
+  await page.locator(".facts").waitFor();
+  expect(await page.locator("form input").count()).toBe(0);
+  expect(await page.locator(".sheet .label").allTextContents()).not.toContain("Cost");
+  expect(await page.locator(".sheet .label").allTextContents()).toContain("Price");
+
+  await page.locator(".person button").click();
+  await page.locator("#secret").waitFor();
+  expect(await page.evaluate("sessionStorage.getItem('rowgate.credentials')")).toBe(null);
+});
+
+test("an owner finds everything, and the requests show a variable in place of the key", async () => {
+  const page = await place.visit("");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await expect.poll(() => entities(page)).toEqual(["Products", "Suppliers"]);
+  await page.locator(".side section a").first().click();
+  await page.locator(".grid tbody .open").first().waitFor();
+  await page.locator("button").filter({ hasText: "Requests" }).click();
+  const curl = await page.locator(".requests code").first().innerText();
+  expect(curl).toContain('-H "X-Api-Key: $API_KEY"');
+  expect(curl).not.toContain("key of the owner");
+});
+
+test("a person signs in at the issuer, and comes back with a token", async () => {
+  const page = await place.visit("#/demo/products?q=hammer");
+  await page.locator("#secret").waitFor();
+  await page
+    .locator("button")
+    .filter({ hasText: `Continue with ${issuer.host}` })
+    .click();
+  await expect.poll(() => page.locator(".person-name").allTextContents()).toEqual(["Anna Example"]);
+  expect(await entities(page)).toEqual(["Products"]);
+  expect(page.url()).toBe(`${place.url}/console#/demo/products?q=hammer`);
+});

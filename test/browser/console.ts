@@ -1,0 +1,191 @@
+/**
+ * The console over a fresh demo database, in Chromium. Opened once per test file. After each test the page must have been quiet: no
+ * error on the console, no alert, no request to anywhere else; a test that provokes such a thing takes it away with `takeFaults`.
+ */
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
+import { importFrom } from "../../app/start/component-modules.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
+import type { Listening } from "../../app/start/listening.ts";
+import { createLog } from "../../app/start/log.ts";
+import { listen } from "../../app/start/node.ts";
+import { openService } from "../../app/start/wire.ts";
+import { createDemo } from "../../configs/demo/create.ts";
+import { freshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+import { type Browser, launchChromium, type Page } from "./playwright.ts";
+
+const configs = join(import.meta.dirname, "../../configs");
+const pageTimeoutMs = 8000;
+
+export interface ConsoleOptions {
+  readonly engine?: "sqlite" | "postgres";
+  /** Properties of files of the demo, by file: `products.json`. */
+  readonly changes?: Readonly<Record<string, object>>;
+  /** Further origins that pages may ask. */
+  readonly origins?: () => readonly string[];
+}
+
+export interface VisitOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: "light" | "dark";
+}
+
+export interface ConsolePlace {
+  readonly url: string;
+  /** A new page at `#/demo/products`; the one before is closed, unless `keeps`. */
+  visit(hash: string, options?: VisitOptions): Promise<Page>;
+  /** Another person's page at the same time. */
+  other(hash: string): Promise<Page>;
+  takeFaults(): string[];
+  /** POSTs to an endpoint of the demo, `products/create`; throws where it is no success. */
+  call(path: string, body: object): Promise<any>;
+  /** Runs SQL past the service. */
+  sql(text: string): Promise<Record<string, unknown>[]>;
+  /** Keeps what the page shows in the folder of TEST_SCREENSHOTS, if there is one. */
+  picture(page: Page, name: string): Promise<void>;
+  readonly folder: string;
+}
+
+interface Parts {
+  readonly folder: string;
+  readonly service: Listening;
+  readonly browser: Browser;
+  readonly session: Awaited<ReturnType<typeof openSession>>;
+  readonly close: () => Promise<void>;
+}
+
+export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
+  let parts: Parts | null = null;
+  let pages: Page[] = [];
+  const faults: string[] = [];
+  const opened = (): Parts => {
+    if (!parts) throw new Error("The console opens in beforeAll");
+    return parts;
+  };
+
+  beforeAll(async () => {
+    parts = await openParts(options);
+  }, 90_000);
+  afterEach(() => {
+    expect(faults.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await parts?.browser.close();
+    await parts?.service.stop();
+    await parts?.close();
+    if (parts) rmSync(parts.folder, { recursive: true, force: true });
+  });
+
+  async function open(hash: string, { width = 1280, height = 850, theme = "light" }: VisitOptions) {
+    const { browser, service } = opened();
+    const page = await browser.newPage({
+      viewport: { width, height },
+      colorScheme: theme,
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
+    });
+    pages.push(page);
+    page.setDefaultTimeout(pageTimeoutMs);
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => void faults.push(`script: ${error.message}`));
+    page.on("dialog", (dialog) => {
+      faults.push(`alert: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      const url = request.url();
+      const origins = [service.url, "data:", "blob:", ...(options.origins?.() ?? [])];
+      if (!origins.some((one) => url.startsWith(one))) faults.push(`request: ${url}`);
+    });
+    await page.goto(`${service.url}/console${hash}`);
+    return page;
+  }
+
+  return {
+    get url() {
+      return opened().service.url;
+    },
+    get folder() {
+      return opened().folder;
+    },
+    async visit(hash, visit = {}) {
+      await Promise.all(pages.map((page) => page.close()));
+      pages = [];
+      return open(hash, visit);
+    },
+    other: (hash) => open(hash, {}),
+    takeFaults: () => faults.splice(0),
+    async call(path, body) {
+      const response = await fetch(`${opened().service.url}/api/demo/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const answer = await response.json();
+      if (!response.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+      return answer;
+    },
+    sql: (text) => opened().session.run(text),
+    async picture(page, name) {
+      const folder = process.env["TEST_SCREENSHOTS"];
+      if (!folder) return;
+      mkdirSync(folder, { recursive: true });
+      await page.screenshot({ path: join(folder, `${name}.png`) });
+    },
+  };
+}
+
+async function openParts({ engine = "sqlite", changes = {} }: ConsoleOptions): Promise<Parts> {
+  const program = inject("chromium");
+  if (!program)
+    throw new Error('No Chromium was found for this run: use "npm test -- --project browser".');
+  const folder = mkdtempSync(join(tmpdir(), "rowgate-test-console-"));
+  const database = engine === "sqlite" ? demoFile(join(folder, "demo.db")) : await demoOnPostgres();
+  const files = new Map(await readConfigFiles(configs));
+  for (const [name, change] of Object.entries(changes)) {
+    const path = `demo/${name}`;
+    files.set(path, JSON.stringify({ ...JSON.parse(files.get(path) ?? "{}"), ...change }));
+  }
+  const env = {
+    DEMO_DATABASE_URL: database.url,
+    STORAGE_URL: `file:${join(folder, "files")}`,
+    PORT: "0",
+  };
+  const importComponent = importFrom(configs);
+  const service = await listen(
+    await openService({ files, env, log: createLog("silent"), importComponent }),
+  );
+  const session = await openSession(engine, database.url);
+  const browser = await launchChromium(program);
+  return {
+    folder,
+    service,
+    browser,
+    session,
+    async close() {
+      await session.close();
+      await database.drop();
+    },
+  };
+}
+
+function demoFile(file: string): { url: string; drop: () => Promise<void> } {
+  createDemo(file);
+  return { url: `sqlite:${file}`, drop: async () => undefined };
+}
+
+async function demoOnPostgres(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const database = await freshDatabase("postgres");
+  await promisify(execFile)(process.execPath, [join(configs, "demo/fill-postgres.ts")], {
+    env: { ...process.env, DEMO_DATABASE_URL: database.url },
+  });
+  return { url: database.url, drop: async () => void (await database.drop()) };
+}

@@ -1,0 +1,114 @@
+/** `x-rowgate` at the tags of the OpenAPI document: what a form or a grid needs beside the schemas, for the caller who asks. */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const key = "key of the clerk";
+const sha256 = createHash("sha256").update(key).digest("hex");
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    tables: [
+      { name: "partners", columns: { id: "key", name: "text(40)" } },
+      {
+        name: "orders",
+        columns: {
+          id: "key",
+          number: "text(40)",
+          partner_id: { type: "text(36)", references: "partners" },
+          state: "text(40)",
+          total: "decimal(10,2)",
+          secret: "text(40)",
+        },
+      },
+      {
+        name: "order_lines",
+        columns: {
+          id: "key",
+          order_id: { type: "text(36)", references: "orders" },
+          partner_id: { type: "text(36)", references: "partners" },
+          amount: "decimal(10,2)",
+        },
+      },
+    ],
+    project: {
+      auth: {
+        apiKeys: [
+          { id: "clerk", sha256, roles: ["clerk"] },
+          {
+            id: "owner",
+            sha256: createHash("sha256").update("key of the owner").digest("hex"),
+            roles: ["owner"],
+          },
+        ],
+      },
+    },
+    endpoints: {
+      partners: {
+        tableName: "partners",
+        action: { lookup: true, read: true },
+        fieldNameLookup: { id: "id", text: "name" },
+        access: { owner: "*" },
+      },
+      orders: {
+        tableName: "orders",
+        action: { read: true, update: true, workflow: true, "update-composite": true },
+        workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
+        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+        calculation: { header: { total: "SUM(amount)" } },
+        fieldLabels: { number: "Order", secret: "Secret" },
+        hiddenFields: { clerk: ["secret"] },
+        access: { clerk: ["read"], owner: "*" },
+      },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+
+async function notesOf(name: string, secret: string): Promise<Record<string, unknown>> {
+  const { body } = await fixture.request("/api/test/openapi.json", {
+    headers: { "X-Api-Key": secret },
+  });
+  return body.tags.find((tag: { name: string }) => tag.name === name)?.["x-rowgate"];
+}
+
+test("an endpoint's tag says its key, labels, references, statuses and lines", async () => {
+  const { fields, ...notes } = await notesOf("orders", "key of the owner");
+  expect(notes).toMatchObject({
+    project: "test",
+    endpoint: "orders",
+    key: ["id"],
+    status: { field: "state", transitions: { open: ["closed"], closed: [] } },
+    lines: [
+      {
+        name: "order_lines",
+        endpoint: null,
+        key: ["id"],
+        foreignKey: "order_id",
+        totals: ["total"],
+        fields: { partner_id: { references: { endpoint: "partners", field: "id" } } },
+      },
+    ],
+  });
+  expect(fields).toMatchObject({
+    number: { type: "text", label: "Order" },
+    partner_id: { type: "text", references: { endpoint: "partners", field: "id" } },
+    secret: { label: "Secret" },
+  });
+});
+
+test("an endpoint's tag says which endpoints refer to it", async () => {
+  expect(await notesOf("partners", "key of the owner")).toMatchObject({
+    referencedBy: [{ endpoint: "orders", field: "partner_id" }],
+  });
+});
+
+test("a caller learns of no field, action or endpoint that it may not use", async () => {
+  const notes = await notesOf("orders", key);
+  expect(notes).toHaveProperty("status", { field: "state" });
+  expect(notes).not.toHaveProperty("lines");
+  expect(notes["fields"]).not.toHaveProperty("secret");
+  expect(notes["fields"]).toHaveProperty("partner_id", { type: "text" });
+  expect(JSON.stringify(notes)).not.toMatch(/partners|closed|Secret/);
+});
