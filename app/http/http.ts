@@ -8,6 +8,7 @@ import { cors } from "hono/cors";
 import type { ClientEnv } from "./client-address.ts";
 import { secureHeaders } from "./envelope.ts";
 import { inExchange } from "./exchange.ts";
+import { getRoutes } from "./get-routes.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
@@ -33,15 +34,17 @@ export function createApp(deps: Deps): Hono {
       allowOrigins(deps, () => deps.projects.keys()),
     );
   }
-  app.get("/openapi.json", inExchange(deps, showWholeDocument(deps)));
-  app.get("/api/:project/openapi.json", inExchange(deps, showProjectDocument(deps)));
+  getRoutes(app, deps, {
+    "/openapi.json": showWholeDocument(deps),
+    "/api/:project/openapi.json": showProjectDocument(deps),
+    "/health/live": isLive(deps),
+    "/health/ready": isReady(deps),
+    "/metrics": showMetrics(deps),
+    "/": showFrontPage(deps),
+    "/assets/:file": showPageFile(),
+  });
   app.all("/api/:project/:endpoint/:action", inExchange(deps, callAction(deps)));
   app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
-  app.get("/health/live", inExchange(deps, isLive(deps)));
-  app.get("/health/ready", inExchange(deps, isReady(deps)));
-  app.get("/metrics", inExchange(deps, showMetrics(deps)));
-  app.get("/", inExchange(deps, showFrontPage(deps)));
-  app.get("/assets/:file", inExchange(deps, showPageFile()));
   mountDocs(app, deps.docs, deps);
   mountConsole(app, deps.console, deps);
   app.notFound(inExchange(deps, callNothing(deps)));

@@ -1,7 +1,8 @@
 /** `GET /console`: a page in which people see and edit records through the API. Its files are opened when it is first asked for. */
 import type { Hono } from "hono";
 import { consolePage, type ConsolePaths } from "../console/console-page.ts";
-import { type ExchangeDeps, type Handle, inExchange } from "./exchange.ts";
+import type { ExchangeDeps, Handle } from "./exchange.ts";
+import { getRoutes } from "./get-routes.ts";
 import { pageAnswer } from "./page-answer.ts";
 import { openedOnce, type SentFiles, showSentFile } from "./send-files.ts";
 
@@ -28,10 +29,12 @@ export interface ConsoleDeps extends ExchangeDeps {
 export function mountConsole(app: Hono, files: Console, deps: ConsoleDeps): void {
   if (files === "off") return;
   const open = openedOnce(files);
-  app.get("/console", inExchange(deps, showConsole(open, policyFor(deps.signInOrigins))));
-  const showFile = inExchange(deps, showSentFile(open));
-  app.get(`/${consoleFolder}:version/:file`, showFile);
-  app.get(`/${consoleFolder}:version/:folder/:file`, showFile);
+  const showFile = showSentFile(open);
+  getRoutes(app, deps, {
+    "/console": showConsole(open, policyFor(deps.signInOrigins)),
+    [`/${consoleFolder}:version/:file`]: showFile,
+    [`/${consoleFolder}:version/:folder/:file`]: showFile,
+  });
 }
 
 const showConsole =

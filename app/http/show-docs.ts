@@ -1,7 +1,8 @@
 /** `GET /docs`: a page that shows the OpenAPI document. Its files are opened when the page is first asked for. */
 import type { Hono } from "hono";
 import { docsMissingPage, docsPage, type DocsPaths } from "../pages/docs-page.ts";
-import { type ExchangeDeps, type Handle, inExchange } from "./exchange.ts";
+import type { ExchangeDeps, Handle } from "./exchange.ts";
+import { getRoutes } from "./get-routes.ts";
 import { pageAnswer, plainPagePolicy } from "./page-answer.ts";
 import { openedOnce, type SentFiles, showSentFile } from "./send-files.ts";
 
@@ -23,12 +24,14 @@ export const docsFolder = "docs/files/";
 export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
   if (docs === "off") return;
   if (docs === "without files") {
-    app.get("/docs", inExchange(deps, showMissing));
+    getRoutes(app, deps, { "/docs": showMissing });
     return;
   }
   const open = openedOnce(docs);
-  app.get("/docs", inExchange(deps, showDocs(open)));
-  app.get(`/${docsFolder}:folder/:file`, inExchange(deps, showSentFile(open)));
+  getRoutes(app, deps, {
+    "/docs": showDocs(open),
+    [`/${docsFolder}:folder/:file`]: showSentFile(open),
+  });
 }
 
 const showDocs =

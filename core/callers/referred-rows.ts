@@ -42,10 +42,28 @@ export function limitedReferences({ foreignKeys }: Table, scope: Scope): readonl
 
 const none: readonly Reference[] = [];
 
-export const distinct = (
+const tupleText = (values: readonly Scalar[]): string => values.map(String).join("\0");
+
+/** The different values that are written into the columns; none unless all of the columns are written. */
+export function tuplesOf(
+  { columns, rows }: WrittenValues,
+  names: readonly string[],
+): readonly (readonly Scalar[])[] {
+  const places = names.map((name) => columns.findIndex((column) => column.name === name));
+  if (places.includes(-1)) return [];
+  const tuples = rows.map((row) => places.map((place) => row[place] ?? null));
+  return [...new Map(tuples.map((values) => [tupleText(values), values])).values()];
+}
+
+/** The values of a reference to the table itself that do not point at rows of the same statement, which are not stored yet. */
+export function withoutOwn(
   tuples: readonly (readonly Scalar[])[],
-): readonly (readonly Scalar[])[] => [
-  ...new Map(tuples.map((values) => [values.map(String).join("\0"), values])).values(),
-];
+  { keys }: ReferredRows,
+  written: WrittenValues,
+): readonly (readonly Scalar[])[] {
+  const names = keys.map(({ name }) => name);
+  const own = new Set(tuplesOf(written, names).map(tupleText));
+  return tuples.filter((values) => !own.has(tupleText(values)));
+}
 
 export const assignedColumn = ({ column }: Assignment): Column => column;

@@ -32,9 +32,10 @@ import type { Passage } from "./passages.ts";
 import {
   assigned,
   assignedColumn,
-  distinct,
   type ReferredRows,
   limitedReferences,
+  tuplesOf,
+  withoutOwn,
   type WrittenValues,
 } from "./referred-rows.ts";
 import type { Scope } from "./scope.ts";
@@ -134,6 +135,7 @@ class ScopedQueries implements Queries {
   async insert(insert: Insert): Promise<Row[]> {
     const { table, key, columns, rows, returning } = insert;
     const within = this.ownRows(table);
+    await this.mustReferFirst(table, { columns, rows });
     if (within === null) {
       const stored = await this.queries.insert(narrowed(insert));
       await this.mustReferToSeen(table, { columns, rows });
@@ -160,9 +162,15 @@ class ScopedQueries implements Queries {
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { table, key, keyValue, guard, set } = update;
     const within = this.ownRows(table);
-    const row = await this.queries.updateOne(
-      narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
-    );
+    const reached = allOf(guard, this.reach(table));
+    try {
+      await this.mustReferFirst(table, assigned(set));
+    } catch (error) {
+      const [source, where] = [sourceOf(table), allOf(keyIn(key, [keyValue]), reached)];
+      if ((await this.queries.count(narrowed({ kind: "count", source, where }))) === 0) return null;
+      throw error;
+    }
+    const row = await this.queries.updateOne(narrowed({ ...update, guard: reached }));
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
     if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
@@ -177,6 +185,7 @@ class ScopedQueries implements Queries {
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
     const within = this.ownRows(table);
+    await this.mustReferFirst(table, { columns, rows: rows.map(({ values }) => values) });
     const matched = await this.queries.updateMany(
       narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
     );
@@ -218,20 +227,26 @@ class ScopedQueries implements Queries {
   }
 
   /**
+   * The same before the write, where it may break several references: SQLite does not say which one broke, so a missing row
+   * would be answered in another way than a hidden one, and the answers would tell which rows exist.
+   */
+  private async mustReferFirst(table: Table, written: WrittenValues): Promise<void> {
+    if (table.foreignKeys.length > 1) await this.mustReferToSeen(table, written, false);
+  }
+
+  /**
    * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
    * caller may not see.
    */
-  private async mustReferToSeen(table: Table, written: WrittenValues): Promise<void> {
+  private async mustReferToSeen(
+    table: Table,
+    written: WrittenValues,
+    isStored = true,
+  ): Promise<void> {
     for (const { columns, target } of limitedReferences(table, this.scope)) {
-      const places = columns.map((name) =>
-        written.columns.findIndex((column) => column.name === name),
-      );
-      if (places.includes(-1)) continue;
-      const tuples = distinct(
-        written.rows
-          .map((row) => places.map((place) => row[place] ?? null))
-          .filter((values) => !values.includes(null)),
-      );
+      const given = tuplesOf(written, columns).filter((values) => !values.includes(null));
+      const isOwn = !isStored && target.table.identity === table.identity;
+      const tuples = isOwn ? withoutOwn(given, target, written) : given;
       if (!(await this.areAllSeen(tuples, target)))
         throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
           errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),

@@ -113,7 +113,7 @@ describe("without auth", () => {
   test("HEAD is answered without a body, and other methods are not", async () => {
     const head = await fixture.fetch("/", { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
-    expect((await fixture.request("/", { method: "POST" })).status).toBe(404);
+    expect((await fixture.request("/", { method: "POST" })).status).toBe(405);
   });
 
   test("the example request of the page works as it stands", async () => {

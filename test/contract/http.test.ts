@@ -98,6 +98,14 @@ describe("methods", () => {
     expect(answer.headers.get("Allow")?.split(", ")).toContain("POST");
   });
 
+  const pages = ["/", "/health/live", "/health/ready", "/metrics", "/openapi.json", "/docs"];
+  const documents = [...pages, "/api/test/openapi.json"];
+  test.each(documents)("POST to %s answers 405 and allows GET", async (path) => {
+    const answer = await shop.fixture.request(path, { method: "POST" });
+    check(answer, { status: 405, error: "Method not allowed" });
+    expect(answer.headers.get("Allow")).toBe("GET");
+  });
+
   test("another method on an unknown action answers 404", async () => {
     check(await shop.send("/items/nothing", { method: "GET" }), {
       status: 404,
