@@ -19,7 +19,7 @@ import { startTheme } from "./theme.js";
 const views = {
   grid: () => import("./views/grid.js"),
   record: () => import("./views/record.js"),
-  new: () => import("./views/record.js"),
+  new: () => import("./views/new.js"),
   import: () => import("./views/import.js"),
   chart: () => import("./views/chart.js"),
   home: () => import("./views/home.js"),

@@ -134,6 +134,12 @@ function sideOf({ projects, links, version }, { parts }) {
             "Jobs",
           ),
         ),
+      links["jobs_board"] &&
+        h(
+          "li",
+          null,
+          h("a", { href: links["jobs_board"].slice(1) }, icon("out"), "Jobs of everybody"),
+        ),
       links["docs"] &&
         h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), "API documentation")),
       h("li", null, h("a", { href: "./" }, icon("out"), "What runs here")),
