@@ -29,6 +29,23 @@ export async function openDb(url: string, options: OpenOptions): Promise<Db> {
  */
 export const databaseOf = (url: string): string => databaseAt(engines, url);
 
+/** A kind of database that can be opened. */
+export interface DatabaseKind {
+  /** Of its URLs. */
+  readonly scheme: string;
+  readonly title: string;
+  /** Where its server listens if the URL does not say; null = its databases are files. */
+  readonly port: number | null;
+}
+
+/** Each kind once. */
+export const databaseKinds = (): readonly DatabaseKind[] =>
+  [...new Set(engines.values())].map(({ address: { schemes, title, port } }) => ({
+    scheme: schemes[0]!,
+    title,
+    port,
+  }));
+
 /** What can be seen to be wrong with a database's URL and settings before it is opened. */
 export const databaseFaults = (url: string, settings: AddressSettings): readonly SettingFault[] =>
   faultsAt(engines, url, settings);

@@ -135,6 +135,7 @@ const printed: readonly (readonly [string, Statement])[] = [
     "a query with a parameter",
     {
       kind: "ask",
+      about: table,
       query: {
         texts: ["select id from lines where head = ", " or ", " is null order by id"],
         parameter: code,

@@ -20,11 +20,22 @@ beforeAll(async () => {
   const database = new Database(join(folder, "shop.db"));
   database.exec("create table goods (id integer primary key, name varchar(40) not null)");
   database.exec("insert into goods (name) values ('nails'), ('screws')");
+  database.exec("create table orders (id integer primary key, status varchar(10) not null)");
+  database.exec("insert into orders (status) values ('open')");
   database.close();
   mkdirSync(join(configDir, "shop"), { recursive: true });
   write("project.json", {
     database: { url: `sqlite:${join(folder, "shop.db")}` },
     rateLimit: { actions: { first: 1 } },
+  });
+  const check = { url: "/goods/read", method: "POST", blocking: true, body: { limit: 1 } };
+  write("orders.json", {
+    tableName: "orders",
+    action: { "change-status": true },
+    workflow: {
+      transitions: { open: ["paid"], paid: [] },
+      hooks: { paid: { onBefore: [check] } },
+    },
   });
   write("goods.json", {
     tableName: "goods",
@@ -117,6 +128,11 @@ describe("below a path", () => {
       expect((await bodyOf(get(path))).servers).toEqual([{ url: "/rows" }]);
     },
   );
+});
+
+test("hooks that call an action of the service itself name it without the path", async () => {
+  const paid = await bodyOf(post("/rows/api/shop/orders/change-status", { id: 1, status: "paid" }));
+  expect(paid).toMatchObject({ success: true, data: { status: "paid" } });
 });
 
 test("clients count for rate limits by the address that comes with the request", async () => {

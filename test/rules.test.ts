@@ -3,6 +3,7 @@ import type { Column } from "../core/values/column.ts";
 import { ruleFaults } from "../core/rules/field-rules.ts";
 import type { FieldRule } from "../core/rules/rule-definition.ts";
 import { ExactNumber } from "../core/values/json.ts";
+import { readDateForm } from "../core/rules/date-form.ts";
 import { compileRules } from "../core/rules/compile-rules.ts";
 import type { Scalar } from "../core/values/scalar.ts";
 import { column, columnsOf } from "./column.ts";
@@ -509,4 +510,52 @@ describe("faults of a rule", () => {
     const faults = ruleFaults({ name: "f", ...rule }, new Set(["f", "ends"]));
     expect(faults.map((fault) => fault.rule)).toEqual(paths);
   });
+});
+
+describe("a form of dates", () => {
+  test.each<[string, string, Column, string, string]>([
+    ["a date", "dd/MM/yyyy", date, "31/01/2026", "2026-01-31"],
+    [
+      "a date with a time, of a column of dates",
+      "dd/MM/yyyy HH:mm",
+      date,
+      "31/01/2026 10:05",
+      "2026-01-31",
+    ],
+    ["a time", "HH:mm:ss", time, "23:59:58", "23:59:58"],
+    [
+      "a time stamp",
+      "dd/MM/yyyy HH:mm:ss",
+      timestamp,
+      "31/01/2026 10:05:06",
+      "2026-01-31T10:05:06.000000Z",
+    ],
+    [
+      "no seconds",
+      "dd.MM.yyyy HH:mm",
+      timestamp,
+      "31.01.2026 10:05",
+      "2026-01-31T10:05:00.000000Z",
+    ],
+    [
+      "a date alone, of a time stamp",
+      "MM/dd/yyyy",
+      timestamp,
+      "01/31/2026",
+      "2026-01-31T00:00:00.000000Z",
+    ],
+    ["ISO 8601 all the same", "dd/MM/yyyy", date, "2026-01-31", "2026-01-31"],
+  ])("reads %s", (_, form, own, sent, expected) => {
+    const dateForm = readDateForm(form)!;
+    const given = { column: own, rule: { dateForm }, body: { f: sent }, mode: "create" } as const;
+    expect(String(checkOne(given))).toBe(String(checkOne({ ...given, body: { f: expected } })));
+    expect(checkOne(given)).not.toBeInstanceOf(Array);
+  });
+
+  test.each(["dd/MM", "dd/dd/yyyy", "MMM yyyy", "d/M/yyyy", "dd/MM/yyyy HH", "HH:mm yyyy", ""])(
+    "does not read %j",
+    (form) => {
+      expect(readDateForm(form)).toBeNull();
+    },
+  );
 });

@@ -3,6 +3,7 @@ import type { Fault } from "../../core/config/faults.ts";
 import type { Risk } from "../../core/config/risks.ts";
 import type { DescribedProject } from "../../core/openapi/describe.ts";
 import { traitsOf } from "../../core/openapi/traits.ts";
+import { type Advice, adviceFor } from "../../core/init/advice.ts";
 import { type Drift, driftOf } from "../../core/init/drift.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { parseEnv } from "./env.ts";
@@ -24,6 +25,8 @@ export interface CheckedConfig {
   readonly risks: readonly Risk[];
   /** Where the databases and the files have grown apart. */
   readonly drift: readonly Drift[];
+  /** Indexes that requests would profit from; null = nobody asked. */
+  readonly advice: readonly Advice[] | null;
   /** How many would be served. */
   readonly endpoints: number;
   /** Those of the files, with their routes where there is no fault. */
@@ -34,7 +37,11 @@ export async function checkConfig({
   files,
   env,
   importComponent,
-}: Pick<ServiceOptions, "files" | "env" | "importComponent">): Promise<CheckedConfig> {
+  advises = false,
+}: Pick<ServiceOptions, "files" | "env" | "importComponent"> & {
+  /** True: the databases are asked for the plans of requests, and how many rows their tables have. */
+  readonly advises?: boolean;
+}): Promise<CheckedConfig> {
   const { projects: configs, faults } = readProjects({ files, env }, databaseFaults);
   // Nothing is asked of Redis.
   const settings = { ...parseEnv(env), redisUrl: null };
@@ -59,6 +66,9 @@ export async function checkConfig({
       project.routes === null ? [] : driftOf(config, project.db.catalog),
     ),
   );
+  const advice: Advice[] = [];
+  for (const { config, project } of advises ? opened : [])
+    if (project.routes !== null) advice.push(...(await adviceFor(config, project.db)));
   await Promise.all(opened.map(({ database }) => database.release()));
   const leftOut = configs.flatMap((config) => [...config.leftOut.values()].flat());
   return {
@@ -66,6 +76,7 @@ export async function checkConfig({
     notices,
     risks,
     drift: drift.flat(),
+    advice: advises ? advice : null,
     unreachable: looks.flatMap(({ trouble }, at) =>
       trouble ? [{ file: configs[at]!.document.file, sentence: trouble.sentence }] : [],
     ),

@@ -1,6 +1,7 @@
 /** What `rowgate check` prints, for people and as JSON. */
 import { faultMessage, formatFaults } from "../../core/config/faults.ts";
 import { riskText } from "../../core/config/risks.ts";
+import type { Advice } from "../../core/init/advice.ts";
 import type { CheckedConfig } from "./check-config.ts";
 
 export interface CheckReport {
@@ -15,7 +16,7 @@ export function checkReport(
   configDir: string,
   asJson: boolean,
 ): CheckReport {
-  const { faults, unreachable, notices, risks, drift, endpoints } = checked;
+  const { faults, unreachable, notices, risks, drift, advice, endpoints } = checked;
   const isOk = faults.length + unreachable.length === 0;
   if (asJson) return { isOk, out: `${jsonOf(checked, isOk)}\n`, errors: "" };
   const errors = [
@@ -26,13 +27,21 @@ export function checkReport(
     ...notices.map((notice) => `Note: ${notice}`),
     ...drift.map(({ file, message }) => `Drift: ${file ? `${file}: ` : ""}${message}`),
     ...risks.map((risk) => `Warning: ${riskText(risk)}`),
+    ...(advice ?? []).flatMap(adviceLines),
+    ...(advice?.length === 0 ? ["Advice: no index is missing"] : []),
     ...(isOk ? [`The configuration in ${configDir} is valid: ${endpoints} endpoints`] : []),
   ];
   const asText = (some: readonly string[]): string => some.map((line) => `${line}\n`).join("");
   return { isOk, out: asText(lines), errors: asText(errors) };
 }
 
-function jsonOf({ faults, unreachable, drift, risks }: CheckedConfig, ok: boolean): string {
+/** The sentence, and below it the statements as they can be run. */
+const adviceLines = ({ file, table, message, statements }: Advice): string[] => [
+  `Advice: ${file}: table ${table}: ${message}`,
+  ...statements.map((statement) => `  ${statement};`),
+];
+
+function jsonOf({ faults, unreachable, drift, risks, advice }: CheckedConfig, ok: boolean): string {
   const written = {
     ok,
     faults: [
@@ -55,6 +64,7 @@ function jsonOf({ faults, unreachable, drift, risks }: CheckedConfig, ok: boolea
       message,
     })),
     risks: risks.map(({ file, path, message }) => ({ file, path, message })),
+    ...(advice !== null && { advice }),
   };
   return JSON.stringify(written, null, 2);
 }

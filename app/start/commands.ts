@@ -5,19 +5,22 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
+import { releaseStartMemory } from "./start-memory.ts";
 import { type ConfigFolder, openConfigFolder } from "./config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { listenForReloads } from "./reload-triggers.ts";
 import type { Service } from "./wire.ts";
 
-const usage = `Usage: npm run rowgate -- <command> [--env-file .env]
+const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm run rowgate -- <command>
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
            [--init] first writes a configuration for DATABASE_URL if there is none, as containers do
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
+           [--advise] names indexes that are missing
   sync     change the files where the databases have new columns, lengths or labels [--dry-run]
   init     write a configuration for a database: --database <URL> [--project shop] [--tables a,b*] [--dry-run]
+           without arguments on a terminal, it asks for everything
   openapi  print the OpenAPI document of all projects, or of one: [--project shop] [--out openapi.json]
            [--format postman] makes a collection of requests of it, for Postman and Bruno
   client   write a typed client for one project: --out shop-client.ts [--project shop]
@@ -31,7 +34,7 @@ serve and worker load the configuration again on SIGHUP; with --watch also whene
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   serve: withConfig(serveProjects, ["watch", "init"]),
   worker: withConfig(runJobs, ["watch"]),
-  check: withConfig(check, ["json"]),
+  check: withConfig(check, ["json", "advise"]),
   sync: withConfig(sync, ["dry-run"]),
   init,
   openapi: showDocument,
@@ -102,6 +105,7 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
   storeCompiled();
+  releaseStartMemory();
 }
 
 async function runJobs({ folder, flags }: Given): Promise<void> {
@@ -133,7 +137,7 @@ async function check({ folder, flags }: Given): Promise<void> {
     import("./check-config.ts"),
     import("./check-report.ts"),
   ]);
-  const checked = await checkConfig(await folder.read());
+  const checked = await checkConfig({ ...(await folder.read()), advises: flags.has("advise") });
   const { isOk, out, errors } = checkReport(checked, folder.path, flags.has("json"));
   process.stderr.write(errors);
   process.stdout.write(out);
@@ -147,18 +151,28 @@ async function sync({ flags }: Given): Promise<void> {
 }
 
 async function init(args: readonly string[]): Promise<void> {
+  const { stdin, stdout, env } = process;
+  const run = { env, out: (text: string) => void stdout.write(text), progress: readingProgress() };
+  if (args.length === 0 && stdin.isTTY && stdout.isTTY) {
+    const { runInitDialog } = await import("./init-dialog.ts");
+    // The exit code of a program that Ctrl+C has ended.
+    if (!(await runInitDialog(run))) process.exitCode = 130;
+    return;
+  }
   const { runInit } = await import("./init.ts");
-  const { stderr, stdout, env } = process;
-  const progress = (done: number, all: number) =>
-    void stderr.write(
-      done === all ? `\r${" ".repeat(40)}\r` : `\rReading tables: ${done} of ${all}`,
-    );
-  await runInit({
-    args,
-    env,
-    out: (text) => void stdout.write(text),
-    ...(stderr.isTTY && { progress }),
-  });
+  await runInit({ args, ...run });
+}
+
+/** On a terminal one line that counts; elsewhere a line for each hundred tables. */
+function readingProgress(): (done: number, all: number) => void {
+  const { stderr } = process;
+  const text = (done: number, all: number) => `Reading tables: ${done} of ${all}`;
+  if (stderr.isTTY)
+    return (done, all) =>
+      void stderr.write(done === all ? `\r${" ".repeat(40)}\r` : `\r${text(done, all)}`);
+  return (done, all) => {
+    if (done % 100 === 0) stderr.write(`${text(done, all)}\n`);
+  };
 }
 
 async function showDocument(args: readonly string[]): Promise<void> {

@@ -2,19 +2,15 @@
  * `rowgate init`: writes a configuration for a database that is there. Files that exist are kept, unless `--force` is given. What
  * was guessed is listed, with the line to change.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { faultMessage, type Fault } from "../../core/config/faults.ts";
-import { jsonSchemas } from "../../core/config/json-schemas.ts";
 import { draftProject, type ProjectDraft } from "../../core/init/draft-project.ts";
 import { takeRestforge } from "../../core/init/restforge-project.ts";
-import { plainName } from "../../core/init/file-names.ts";
-import { AppError } from "../../core/values/errors.ts";
-import { openDb } from "../../db/open.ts";
+import type { Db } from "../../core/plans/ports.ts";
 import { parseEnv } from "./env.ts";
-import { createLog } from "./log.ts";
-import { readText } from "./config-files.ts";
+import { type Address, databaseAddress, projectNameFault, projectNameOf } from "./init-address.ts";
+import { openForInit, withPlainFault } from "./init-database.ts";
+import { existingFiles, writeProject, type WrittenFiles } from "./init-files.ts";
 import { readRestforgeFiles } from "./restforge-files.ts";
 
 export const initUsage = `Usage: rowgate init --database <URL> [options]
@@ -26,6 +22,8 @@ export const initUsage = `Usage: rowgate init --database <URL> [options]
                      take the files of a RESTForge project along, instead of the database's tables
   --force            write over files that exist
   --dry-run          show what would be written, and write nothing
+
+On a terminal, rowgate init without arguments asks for all of this.
 `;
 
 export interface InitRun {
@@ -33,7 +31,7 @@ export interface InitRun {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   /** Shows how far the reading is; absent: nothing is shown. */
-  readonly progress?: (done: number, all: number) => void;
+  readonly progress?: ((done: number, all: number) => void) | undefined;
   /** The variable of the environment that has the address; absent: an address with a password gets a name for one. */
   readonly variable?: string;
 }
@@ -44,36 +42,18 @@ export async function runInit({ args, env, out, progress, variable }: InitRun): 
   const { configDir } = parseEnv(env);
   const address: Address =
     variable === undefined
-      ? addressOf(options.database, options.project)
+      ? databaseAddress(options.database, options.project)
       : { url: options.database, inFile: `\${${variable}}`, variable, isSet: true };
-  const draft = await look(options, { address, progress });
-  const existing = await existingOf(configDir, draft.files);
+  const db = await openForInit(address.url);
+  const draft = await draftOf(db, { ...options, address, progress }).finally(() => db.close());
+  const existing = await existingFiles(configDir, draft.files.keys());
   if (options.dryRun) {
     const { differences } = await import("./differences.ts");
     out(differences(draft.files, existing));
     return;
   }
-  for (const [name, text] of jsonSchemas()) await writeUnlessThere(join(configDir, name), text);
-  const written: string[] = [];
-  const kept: string[] = [];
-  for (const [path, text] of draft.files) {
-    if (existing.has(path) && !options.force) {
-      if (existing.get(path) !== text) kept.push(path);
-      continue;
-    }
-    await mkdir(dirname(join(configDir, path)), { recursive: true });
-    await writeFile(join(configDir, path), text);
-    written.push(path);
-  }
-  out(summaryOf(draft, { configDir, written, kept, address }));
-}
-
-/** For editors. */
-async function writeUnlessThere(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== "EEXIST") throw error;
-  });
+  const files = await writeProject(configDir, draft.files, { existing, isForced: options.force });
+  out(`${summaryOf(draft, { configDir, ...files })}${nextSteps(address, draft)}`);
 }
 
 interface InitArguments {
@@ -92,11 +72,9 @@ function optionsOf(args: readonly string[]): InitArguments {
   const { database, project, tables = [], schema: schemas = [] } = values;
   if (database === undefined || database === "")
     throw new Error(`--database is missing\n${initUsage}`);
-  const name = project ?? nameOf(database);
-  if (!/^[A-Za-z0-9_-]+$/.test(name))
-    throw new Error(
-      `--project must consist of letters, digits, - and _, because it becomes part of the URL`,
-    );
+  const name = project ?? projectNameOf(database);
+  const fault = projectNameFault(name);
+  if (fault !== null) throw new Error(`--project ${fault}`);
   return {
     database,
     project: name,
@@ -130,51 +108,22 @@ function valuesOf(args: readonly string[]) {
   }
 }
 
-/** The last part of the address: `postgres://…/shop?sslmode=require` -> `shop`, `sqlite:./data/shop.db` -> `shop`. */
-function nameOf(url: string): string {
-  const [path = ""] = url.replace(/^[a-z]+:(?:\/\/[^/]*\/?)?/i, "").split(/[?#]/);
-  const last = path.split(/[/\\]/).at(-1) ?? "";
-  const plain = plainName(decodeURIComponent(last.replace(/\.(?:db|sqlite3?|db3)$/i, "")));
-  return last === "" || plain === "table" ? "main" : plain;
+export interface DraftOptions {
+  readonly project: string;
+  readonly address: Address;
+  readonly tables: readonly string[];
+  readonly schemas: readonly string[];
+  /** Folder of a RESTForge project; null: the tables of the database become files. */
+  readonly restforge: string | null;
+  readonly progress: InitRun["progress"];
 }
 
-/** How project.json names the database, and what the environment must say. */
-interface Address {
-  readonly url: string;
-  readonly inFile: string;
-  /** Null: the file holds the whole address. */
-  readonly variable: string | null;
-  /** True: the environment says it already. */
-  readonly isSet?: boolean;
-}
-
-/** A password stays out of the files. */
-function addressOf(url: string, project: string): Address {
-  const hasPassword =
-    /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(url) || /[?&](?:password|sslpassword)=/i.test(url);
-  if (!hasPassword) return { url, inFile: url, variable: null };
-  const name = project
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, "_")
-    .replace(/^(?=\d)/, "_");
-  const variable = `${name}_DATABASE_URL`;
-  return { url, inFile: `\${${variable}}`, variable };
-}
-
-async function look(
-  { project, tables, schemas, restforge }: InitArguments,
-  { address, progress }: { address: Address; progress: InitRun["progress"] },
-): Promise<ProjectDraft> {
-  const db = await openDb(address.url, {
-    connectionsMax: 4,
-    statementTimeoutMs: 30_000,
-    decimals: "number",
-    log: createLog("silent"),
-    readFile: readText,
-    isOnlyLookedAt: true,
-  });
-  try {
-    await db.catalog.names();
+/** Rejects with an Error that says what is wrong with the database or the folder, or that nothing matches. */
+export const draftOf = (
+  db: Db,
+  { project, address, tables, schemas, restforge, progress }: DraftOptions,
+): Promise<ProjectDraft> =>
+  withPlainFault(db, async () => {
     const about = {
       project,
       url: address.inFile,
@@ -188,38 +137,13 @@ async function look(
       tables,
       ...(progress && { onProgress: progress }),
     });
-  } catch (error) {
-    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    const { reason, remedy } = db.faultOf(error.cause ?? error);
-    throw new Error(`${reason}; ${remedy}`, { cause: error });
-  } finally {
-    await db.close();
-  }
-}
+  });
 
-async function existingOf(
-  folder: string,
-  files: ProjectDraft["files"],
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  for (const path of files.keys()) {
-    const text = await readFile(join(folder, path), "utf8").catch(() => null);
-    if (text !== null) found.set(path, text);
-  }
-  return found;
-}
-
-interface Outcome {
-  readonly configDir: string;
-  readonly written: readonly string[];
-  readonly kept: readonly string[];
-  readonly address: Address;
-}
-
-function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: Outcome): string {
-  const { tables, views, guesses, skipped, faults = [], notices = [] } = draft;
-  const count = (number: number, word: string): string =>
-    `${number} ${word}${number === 1 ? "" : "s"}`;
+/** What was written, guessed and left out; ends with a line break. */
+export function summaryOf(
+  { tables, views, guesses, skipped, faults = [], notices = [] }: ProjectDraft,
+  { configDir, written, kept }: WrittenFiles & { readonly configDir: string },
+): string {
   const list = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
   return [
@@ -235,12 +159,25 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
     ),
     ...list("Notes:", notices),
     ...list("To be changed, before the project starts:", faults.map(faultLine)),
-    ...(address.variable === null || address.isSet
+    "",
+  ].join("\n");
+}
+
+/** `1 table`, `2 tables`. */
+export const count = (number: number, word: string): string =>
+  `${number} ${word}${number === 1 ? "" : "s"}`;
+
+const faultLine = (fault: Fault): string =>
+  `${fault.file}:${fault.line ?? 1}  ${fault.path}: ${faultMessage(fault)}`;
+
+const nextSteps = ({ variable, url, isSet }: Address, { faults = [] }: ProjectDraft): string =>
+  [
+    ...(variable === null || isSet
       ? []
       : [
           "",
           "Put this line into the environment, or into a file for --env-file:",
-          `${address.variable}=${address.url}`,
+          `${variable}=${url}`,
         ]),
     "",
     faults.length === 0
@@ -248,7 +185,3 @@ function summaryOf(draft: ProjectDraft, { configDir, written, kept, address }: O
       : "Next: rowgate check, until it finds no fault; then rowgate serve, with the same CONFIG_DIR and environment",
     "",
   ].join("\n");
-}
-
-const faultLine = (fault: Fault): string =>
-  `${fault.file}:${fault.line ?? 1}  ${fault.path}: ${faultMessage(fault)}`;

@@ -24,19 +24,23 @@ export function noted(catalog: Catalog): NotedCatalog {
     }
   }
 
+  const asked = catalog.together();
+  const notes: Catalog = {
+    together: () => notes,
+    table: (name) => note(["table", name], asked.table(name)),
+    referencesTo: ({ schema, name }) =>
+      note(["referencesTo", schema, name], asked.referencesTo({ schema, name })),
+    query: (text) => note(["query", text], catalog.query(text)),
+    parameterQuery: (texts, parameter) =>
+      note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),
+    computes: (computation) => catalog.computes(computation),
+    answersStoredRows: catalog.answersStoredRows,
+    names: () => catalog.names(),
+    schemas: () => catalog.schemas(),
+    outline: (schemas) => catalog.outline(schemas),
+  };
   return {
-    catalog: {
-      table: (name) => note(["table", name], catalog.table(name)),
-      referencesTo: ({ schema, name }) =>
-        note(["referencesTo", schema, name], catalog.referencesTo({ schema, name })),
-      query: (text) => note(["query", text], catalog.query(text)),
-      parameterQuery: (texts, parameter) =>
-        note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),
-      computes: (computation) => catalog.computes(computation),
-      answersStoredRows: catalog.answersStoredRows,
-      names: () => catalog.names(),
-      outline: (schemas) => catalog.outline(schemas),
-    },
+    catalog: notes,
     shape() {
       const sorted = [...answers].toSorted(([a], [b]) => (a < b ? -1 : 1));
       return hash("sha256", JSON.stringify(sorted));

@@ -90,6 +90,6 @@ async function detailsOf(
     });
   }
   const value = comparand(query.parameter, headerKey);
-  const rows = await past(queries, "details").ask({ kind: "ask", query, value });
+  const rows = await past(queries, "details").ask({ kind: "ask", about: table, query, value });
   return rows.map((row) => Object.fromEntries(queryShown.map((name) => [name, row[name] ?? null])));
 }

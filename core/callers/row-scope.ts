@@ -65,6 +65,7 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     isWhole: false,
     hides: false,
     visibleRows: () => null,
+    seesRow: () => true,
     rowsOf(source) {
       // Sources of tables are created for each statement.
       if (source.kind === "table" && source.identity !== undefined)

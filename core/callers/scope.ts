@@ -3,6 +3,7 @@
  * `access.ts` determines the scope of a caller.
  */
 import type { Column, ForeignKey, Source, Table } from "../values/column.ts";
+import type { Row } from "../plans/ports.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
@@ -19,6 +20,8 @@ export interface Scope {
    * no secret, and a new row may be one of the others.
    */
   visibleRows(source: Source): Condition | null;
+  /** The same for a row that a query of the operator's own gives of the table, as far as it shows the marks. */
+  seesRow(table: Table, row: Row): boolean;
   /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
@@ -46,6 +49,7 @@ export const wholeScope: Scope = Object.freeze({
   isWhole: true,
   hides: false,
   visibleRows: () => null,
+  seesRow: () => true,
   rowsOf: () => null,
   referredRows: () => null,
   refusedColumn: () => null,

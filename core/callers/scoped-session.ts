@@ -286,8 +286,9 @@ class ScopedQueries implements Queries {
 }
 
 class DetailQueries extends ScopedQueries implements UnscopedQueries {
-  ask(ask: Ask): Promise<Row[]> {
-    return this.queries.ask(narrowed(ask));
+  async ask(ask: Ask): Promise<Row[]> {
+    const rows = await this.queries.ask(narrowed(ask));
+    return rows.filter((row) => this.scope.seesRow(ask.about, row));
   }
 
   native(statement: Native): Promise<Row[]> {

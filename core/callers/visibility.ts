@@ -10,7 +10,7 @@ import {
   type SeenRows,
 } from "../plans/soft-delete.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import type { Column, Columns, Source } from "../values/column.ts";
+import type { Column, Columns } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Json } from "../values/json.ts";
 import type { Scope } from "./scope.ts";
@@ -27,20 +27,36 @@ export function seeing(scope: Scope, { visibility }: Entity, seen: SeenRows): Sc
   if (visibility === null) return scope;
   const { own, ownIdentities, details, tables } = visibility;
 
-  function conditionFor(source: Source): Condition | null {
-    const identity = source.kind === "table" ? source.identity : undefined;
-    const isOwn = identity === undefined ? source.kind === "query" : ownIdentities.has(identity);
-    if (isOwn) return own && rowsThatAre(seen, own, source.columns);
-    const marked = identity === undefined ? undefined : tables.get(identity);
+  /** What is seen of the table or query, and by which marks; null = all. */
+  function marksOf(identity: string | undefined): { which: SeenRows; names: MarkNames } | null {
+    if (identity === undefined || ownIdentities.has(identity))
+      return own && { which: seen, names: own };
+    const marked = tables.get(identity);
     if (marked === undefined) return null;
-    const other = own !== null && details.has(identity!) ? seen : "active";
-    return rowsThatAre(other, markNames(marked.marks), source.columns);
+    const isDetail = own !== null && details.has(identity);
+    return { which: isDetail ? seen : "active", names: markNames(marked.marks) };
   }
 
   return {
     ...scope,
     hides: true,
-    visibleRows: conditionFor,
+    visibleRows(source) {
+      const isTable = source.kind === "table";
+      // A table that was not looked up in the catalog is none with marks.
+      if (isTable && source.identity === undefined) return null;
+      const known = marksOf(isTable ? source.identity : undefined);
+      return known && rowsThatAre(known.which, known.names, source.columns);
+    },
+    seesRow({ identity }, row) {
+      const known = marksOf(identity);
+      if (known === null || known.which === "all") return true;
+      const { flag, at } = known.names;
+      const marked =
+        flag !== null && row[flag] !== undefined
+          ? isTrue(row[flag])
+          : at !== null && row[at] != null;
+      return marked === (known.which === "marked");
+    },
     referredRows(key) {
       const referred = scope.referredRows(key);
       const marked = tables.get(key.referencedIdentity);
@@ -93,6 +109,8 @@ function isClear(flag: Column): Condition {
 /** Whether a row that was read with its marks is marked. */
 export function isMarked(row: Readonly<Record<string, Json>>, { flag, at }: MarkColumns): boolean {
   if (flag === null) return at !== null && (row[at.name] ?? null) !== null;
-  const value = row[flag.name] ?? null;
-  return value !== null && value !== false && Number(value) !== 0;
+  return isTrue(row[flag.name] ?? null);
 }
+
+/** Of a flag as answers show it. */
+const isTrue = (flag: Json): boolean => flag !== null && flag !== false && Number(flag) !== 0;

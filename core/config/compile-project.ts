@@ -17,10 +17,11 @@ import { handlersOf, type ImportComponent } from "./components-plan.ts";
 import { compositeOf } from "./composite-plan.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import { exportOf, exportQueryOf } from "./export-plan.ts";
+import { withDateForms } from "./date-forms.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf, gridQueryOf } from "./grid-plan.ts";
 import { importOf } from "./import-plan.ts";
-import { byName, keyAmong, type Keys, keysOf } from "./key-plan.ts";
+import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
   adjustOf,
@@ -41,7 +42,6 @@ import { noteTypes } from "./type-notes.ts";
 import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
 import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { checkUnbuilt } from "./unbuilt.ts";
 import { workflowOf } from "./workflow-plan.ts";
 
 export interface CompiledProject {
@@ -141,7 +141,6 @@ async function compileEntity(
         ? table.columns
         : refineColumns(foundReading.columns, rules),
     );
-  checkUnbuilt(survey);
   const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
   const exportQuery =
     foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
@@ -255,11 +254,13 @@ function rulesOf(
   if (!columns) return [];
   const of = table ? `the table ${table.name}` : reading!.label;
   const read = new Map([reading, ...queries].flatMap((source) => [...(source?.columns ?? [])]));
-  return readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
+  const about = read.size > columns.size ? `${of}, or of what the endpoint reads` : of;
+  const rules = readRules(survey, survey.payload.fieldValidation, ["fieldValidation"], {
     columns,
     read,
-    of: read.size > columns.size ? `${of}, or of what the endpoint reads` : of,
+    of: about,
   });
+  return withDateForms(survey, rules, { columns: new Map([...read, ...columns]), of: about });
 }
 
 /** A text that changes when answers of this source would look different, for example when a column has another type. */
@@ -322,7 +323,7 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
 const auditNames = (audit: AuditColumns): string[] =>
   Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
 
-/** Null for views, and where the configured key is not there. */
+/** Null for views that have no key or take no write, and where the configured key is not there. */
 function insertPlan(
   survey: Survey,
   table: Table | null,
@@ -336,9 +337,10 @@ function insertPlan(
 ): InsertPlan | null {
   const { payload } = survey;
   const { keys, shown, audit, reading, marks } = own;
-  if (table?.kind !== "table") return null;
+  if (table === null) return null;
   const key = keyAmong(table.columns, keys.names);
   if (key.length < keys.names.length) return null;
+  if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
     ...auditNames(audit),

@@ -1,5 +1,5 @@
 /** What tells the rows of a table apart: the configured key, else the database's own, else a first field that is one. */
-import type { Columns, Table } from "../values/column.ts";
+import type { Columns, Table, WriteKind } from "../values/column.ts";
 import type { Key } from "../values/key.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
@@ -68,3 +68,12 @@ function databaseKey(table: Table, firstField: string | undefined): readonly str
   const first = firstField ?? table.columns.keys().next().value;
   return first !== undefined && nameOneRow(table, [first]) ? [first] : [];
 }
+
+const writes: readonly WriteKind[] = ["insert", "update", "delete"];
+
+/** Whether the database carries out any INSERT, UPDATE or DELETE on the table or view. */
+export const takesWrites = ({ refusals = [] }: Pick<Table, "refusals">): boolean =>
+  writes.some(
+    (statement) =>
+      !refusals.some((refusal) => refusal.statement === statement && refusal.columns === null),
+  );

@@ -5,18 +5,24 @@
 import { actions } from "../actions.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Cascade, CompositePlan, DetailPlan, Entity } from "../plans/entity.ts";
-import type {
-  ChildKey,
-  MarkedTable,
-  ParentKey,
-  SeenRows,
-  Visibility,
+import {
+  type ChildKey,
+  type MarkedTable,
+  markNames,
+  type ParentKey,
+  type SeenRows,
+  type Visibility,
 } from "../plans/soft-delete.ts";
 import type { Column, ForeignKey, Table } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Key } from "../values/key.ts";
 import { keyAmong } from "./key-plan.ts";
-import { marksIn, type SoftDelete, type SoftDeleteSetting } from "./soft-delete-plan.ts";
+import {
+  marksIn,
+  tellsMarked,
+  type SoftDelete,
+  type SoftDeleteSetting,
+} from "./soft-delete-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** An endpoint as it was compiled alone. */
@@ -45,6 +51,8 @@ export async function withSoftDelete(
   for (const one of compiled) addDetails(drafts, one);
   if (drafts.size === 0) return compiled.map(({ entity }) => entity);
   for (const draft of drafts.values()) await addKeys(draft, drafts, catalog);
+  for (const one of compiled) checkReusable(one, drafts);
+  for (const one of compiled) noteDetailQueries(one, drafts);
   for (const { softDelete, entity } of compiled)
     if (softDelete) cascadesOf(entity).forEach((cascade) => addCascade(drafts, entity, cascade));
   for (const draft of drafts.values()) draft.timeDigits = leastDigits(draft);
@@ -132,6 +140,34 @@ async function addKeys(draft: Draft, drafts: Drafts, catalog: Catalog): Promise<
     const parent = drafts.get(key.referencedIdentity);
     const found = parent && parentKey(table, key, parent);
     if (found) draft.parents.push(found);
+  }
+}
+
+/** The suffix of a marked value would break the references to it. */
+function checkReusable({ survey, softDelete }: CompiledAlone, drafts: Drafts): void {
+  if (softDelete === null) return;
+  const { children = [] } = drafts.get(softDelete.table.identity) ?? {};
+  for (const [at, { field }] of softDelete.config.reusable.entries()) {
+    const child = children.find(({ referenced }) => referenced.some(({ name }) => name === field));
+    if (child === undefined) continue;
+    survey.fault(["softDelete", "reusable", at, "field"], {
+      found: `${field}, which rows of ${child.table.name} refer to`,
+      expected: "a field that no foreign key refers to",
+    });
+  }
+}
+
+/** Deleted details are left out of what the operator's query gives, where it shows that they are. */
+function noteDetailQueries({ survey, entity }: CompiledAlone, drafts: Drafts): void {
+  for (const { table, query } of entity.composite?.details ?? []) {
+    const marked = drafts.get(table.identity);
+    if (query === null || marked === undefined) continue;
+    const names = markNames(marked.marks);
+    if (tellsMarked(names, new Map(query.columns.map((column) => [column.name, column])))) continue;
+    const wanted = [names.flag, names.at].filter((name) => name !== null).join(" or ");
+    survey.notice(
+      `the detailQuery has no column ${wanted}: it must leave out deleted rows of ${table.name} itself`,
+    );
   }
 }
 

@@ -8,7 +8,7 @@ import type { Columns, Table } from "../values/column.ts";
 import type { WritePlan } from "../plans/entity.ts";
 import type { ExportQuery } from "./export-plan.ts";
 import type { GridQuery } from "./grid-plan.ts";
-import { areUnique, type Keys, nameOneRow, keyColumns } from "./key-plan.ts";
+import { areUnique, type Keys, nameOneRow, keyColumns, takesWrites } from "./key-plan.ts";
 import { forEverybody, type Reading } from "./plans.ts";
 import type { Survey } from "./survey.ts";
 
@@ -79,10 +79,7 @@ export function checkActions(
   if (writes.length > 0 && payload.tableName === undefined) {
     survey.fault(["tableName"], { expected: `the table for ${who}` });
   } else if (writes.length > 0 && found?.kind === "view") {
-    survey.fault(["tableName"], {
-      found: `the view ${payload.tableName}`,
-      expected: `a table for ${who} (the view goes into viewName)`,
-    });
+    checkView(survey, found, { who, keys });
   } else if (writes.length > 0 && found) {
     checkKey(survey, found, { who, write });
   }
@@ -116,6 +113,19 @@ export function checkActions(
     });
   }
   checkTransactions(survey, needing("transactions"), found);
+}
+
+/** The database tells no key of a view, so the configuration must; that it tells rows apart is believed until a write finds several. */
+function checkView(survey: Survey, view: Table, { who, keys }: { who: string; keys: Keys }): void {
+  if (!takesWrites(view))
+    survey.fault(["tableName"], {
+      found: `the view ${view.name}, on which the database carries out no INSERT, UPDATE or DELETE`,
+      expected: `a table for ${who} (the view goes into viewName)`,
+    });
+  else if (keys.names.length === 0)
+    survey.fault(["primaryKey"], {
+      expected: `the columns that tell the rows of the view ${view.name} apart, for ${who}`,
+    });
 }
 
 function checkKey(

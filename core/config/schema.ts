@@ -196,6 +196,14 @@ export const softDelete = z.strictObject({
     .describe("Unique fields whose values may be used again while their row is deleted."),
 });
 
+const dateForm = z.strictObject({
+  type: z
+    .enum(["date", "datetime", "timestamp", "time"])
+    .optional()
+    .describe("For readers: the column's own type decides."),
+  format: z.string().min(1).describe("Such as dd/MM/yyyy HH:mm: parts yyyy, MM, dd, HH, mm, ss."),
+});
+
 const gridExtensions = z.strictObject({
   searchPanes: columns
     .default([])
@@ -336,9 +344,9 @@ export const endpointSchema = z
       .optional()
       .describe("The only columns that the grid's search looks at."),
     datatables: gridExtensions.optional().describe("What the grid's extensions are told."),
-    dateTimeFields: byColumn(z.unknown())
+    dateTimeFields: byColumn(dateForm)
       .optional()
-      .describe("Formats that dates may have in a body."),
+      .describe("A form that dates may have in a body, besides ISO 8601."),
     components: handlerNames
       .optional()
       .describe("Handlers of each event, in order, as components/code.ts#check."),

@@ -61,6 +61,12 @@ export interface Survey {
   columns(names: readonly string[], columns: Columns, path: Path, of: string): Column[];
 }
 
+/** A view that the database cannot read is as good as none; a database that does not answer is another matter. */
+export const nullUnlessAway = (error: unknown): null => {
+  if (error instanceof AppError) throw error;
+  return null;
+};
+
 /** An empty object counts as absent. */
 export const hasAuth = ({ auth }: Pick<ProjectConfig, "auth">): boolean =>
   auth !== undefined && Object.keys(auth).length > 0;
@@ -93,10 +99,20 @@ export function openSurvey(
     notice: (message) => void survey.notices.push(`${config.name}/${endpoint.name}: ${message}`),
     remark: (message) => void survey.remarks.push(`${config.name}/${endpoint.name}: ${message}`),
 
-    findTable: (name) => catalog.table(name),
+    findTable: (name) => catalog.table(name).catch(nullUnlessAway),
 
     async table(name, path) {
-      const table = await catalog.table(name);
+      const table = await catalog.table(name).catch((error: unknown) => {
+        if (error instanceof AppError) throw error;
+        return (error as Error).message;
+      });
+      if (typeof table === "string") {
+        survey.fault(path, {
+          found: `a view that the database itself cannot read (${table})`,
+          expected: "a table, or a view that can be read",
+        });
+        return null;
+      }
       if (table === null) {
         survey.fault(path, {
           expected: "a table or view of the database",
@@ -194,14 +210,18 @@ export function remembering(catalog: Catalog): Catalog {
     known.set(key, answer);
     return answer;
   };
-  return {
-    table: (name) => once(tables, name, () => catalog.table(name)),
-    referencesTo: (table) => catalog.referencesTo(table),
+  const asked = catalog.together();
+  const remembered: Catalog = {
+    together: () => remembered,
+    table: (name) => once(tables, name, () => asked.table(name)),
+    referencesTo: (table) => asked.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
+    schemas: () => catalog.schemas(),
     outline: (schemas) => catalog.outline(schemas),
   };
+  return remembered;
 }

@@ -1,10 +1,12 @@
 /** The file of one table or view: what its columns, keys and references say, and what they seem to say. */
 import type { Column, Table } from "../values/column.ts";
 import { checkedColumns } from "./check-text.ts";
+import { deletedMarks } from "./deleted-marks.ts";
 import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
+import { takesWrites } from "../config/key-plan.ts";
 import { mustSend } from "../values/new-key.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
@@ -39,6 +41,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
   const secrets = secretsOf(table);
   const lookup = draftLookup(table, isView);
   const document = isView ? null : documentOf(found, context);
+  const deleted = isView || !mayUpdate(table) ? null : deletedMarks(table);
   const references = isView ? [] : referencesOf(found, context.tables);
   const labels = Object.fromEntries(
     [...outline.columnComments].flatMap(([name, comment]) => {
@@ -48,7 +51,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
   );
   const payload = {
     $schema: "../endpoint.schema.json",
-    action: actionsOf(found, context, { lookup, document }),
+    action: actionsOf(found, context, { lookup, document, deleted }),
     // A grid needs a table or a query of its own; a view will do for the table.
     tableName: tableNameOf(outline),
     ...keyOf(table),
@@ -57,16 +60,33 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     ...(secrets.length > 0 && { hiddenFields: secrets }),
     ...(lookup && { fieldNameLookup: { id: lookup.id, text: lookup.text } }),
     ...(Object.keys(labels).length > 0 && { fieldLabels: labels }),
+    ...(deleted && { softDelete: deleted.setting }),
     ...(document && { masterDetail: document.payload }),
     ...draftImport(found, references, labels),
     ...draftJoins(references),
   };
   const guesses: Guess[] = [
+    ...(isView && takesWrites(table)
+      ? [
+          {
+            path: "tableName",
+            text: "the database can write through this view: to use that, name its primaryKey and switch on create, update or delete",
+          },
+        ]
+      : []),
     ...secrets.map((name, at) => ({
       path: `hiddenFields[${at}]`,
       text: `${name} looks like a secret, so nobody sees it`,
     })),
     ...(lookup ? [{ path: "fieldNameLookup", text: `drop-downs show ${lookup.text}` }] : []),
+    ...(deleted
+      ? [
+          {
+            path: "softDelete",
+            text: `delete marks records in ${[...deleted.names].join(", ")}, and restore brings them back`,
+          },
+        ]
+      : []),
     ...(document?.guesses ?? []),
     ...references.map(({ heading, label }) => ({
       path: `importConfig.lookupFields${member(heading)}`,
@@ -89,14 +109,16 @@ const secretsOf = ({ columns, primaryKey }: Table): string[] =>
 function actionsOf(
   { table, outline }: Relation,
   { answersStoredRows }: DraftContext,
-  { lookup, document }: { lookup: DraftLookup | null; document: object | null },
+  {
+    lookup,
+    document,
+    deleted,
+  }: { lookup: DraftLookup | null; document: object | null; deleted: object | null },
 ): Record<string, true> {
   const isTable = outline.kind === "table";
   const isKeyed = isTable && table.primaryKey.length > 0;
   const isKeyless = isTable && table.primaryKey.length === 0;
-  const allows = (statement: "insert" | "update" | "delete"): boolean =>
-    !(table.refusals ?? []).some((one) => one.statement === statement && one.columns === null);
-  const mayInsert = isTable && allows("insert");
+  const mayInsert = isTable && allows(table, "insert");
   const names = [
     "datatables",
     "read",
@@ -104,20 +126,35 @@ function actionsOf(
     ...(lookup ? ["lookup"] : []),
     "aggregate",
     ...(mayInsert && (isKeyed || (isKeyless && answersStoredRows)) ? ["create"] : []),
-    ...(isKeyed && allows("update") ? ["update"] : []),
-    ...(isKeyed && allows("delete") ? ["delete"] : []),
+    ...(isKeyed && mayUpdate(table) && hasFieldsBesideKey(table) ? ["update"] : []),
+    ...(isKeyed && (deleted || allows(table, "delete")) ? ["delete"] : []),
+    ...(deleted ? ["restore"] : []),
     "export",
-    ...(isKeyed && mayInsert && allows("update") && table.transactional ? ["import"] : []),
+    ...(isKeyed && mayInsert && mayUpdate(table) && table.transactional ? ["import"] : []),
     ...(document ? ["create-composite", "read-composite", "update-composite"] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, true]));
 }
 
+const allows = ({ refusals = [] }: Table, statement: "insert" | "update" | "delete"): boolean =>
+  !refusals.some((one) => one.statement === statement && one.columns === null);
+
+const mayUpdate = (table: Table): boolean => allows(table, "update");
+
+/** A row that is nothing but its key has nothing to change. */
+const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
+  [...columns.values()].some(
+    ({ name, generated }) =>
+      !primaryKey.includes(name) && generated !== "computed" && !auditNames.has(name),
+  );
+
 /** Rules for what a body may set. */
 function rulesOf({ table, outline }: Relation): DraftRule[] {
   const checked = checkedColumns(outline.checks);
+  const marks = mayUpdate(table) ? deletedMarks(table)?.names : undefined;
   return [...table.columns.values()]
     .filter((column) => column.generated !== "computed" && !isFilled(column, table))
+    .filter(({ name }) => marks?.has(name) !== true)
     .flatMap((column) => ruleOf(column, checked.get(column.name)) ?? []);
 }
 
@@ -149,11 +186,13 @@ function documentOf(
   const details = lines.flatMap(({ table: detail, foreignKey }) => {
     const found = tables.get(detail.identity);
     if (!found) return [];
+    const marks = deletedMarks(detail)?.names;
     const fields = [...detail.columns.values()].filter(
       ({ name, generated }) =>
         name !== foreignKey.columns[0] &&
         !detail.primaryKey.includes(name) &&
         generated !== "computed" &&
+        marks?.has(name) !== true &&
         !auditNames.has(name),
     );
     const names = new Set(fields.map(({ name }) => name));

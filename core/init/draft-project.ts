@@ -10,6 +10,7 @@ import { remembering } from "../config/survey.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Outline } from "../plans/database-catalog.ts";
 import type { Table } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
 import { linesByHeader } from "./documents.ts";
 import { ownTables } from "./drift.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
@@ -127,11 +128,17 @@ async function readTables(
   { onProgress }: InitOptions,
 ): Promise<{ found: Relation[]; skipped: { name: string; reason: string }[] }> {
   const tables: (Table | null)[] = [];
+  const refused = new Map<Outline, string>();
   let next = 0;
   let done = 0;
   const read = async (): Promise<void> => {
     for (let at = next++; at < outlines.length; at = next++) {
-      tables[at] = await catalog.table(tableNameOf(outlines[at]!));
+      const outline = outlines[at]!;
+      tables[at] = await catalog.table(tableNameOf(outline)).catch((error: unknown) => {
+        if (error instanceof AppError) throw error;
+        refused.set(outline, `the database cannot read it (${(error as Error).message})`);
+        return null;
+      });
       onProgress?.(++done, outlines.length);
     }
   };
@@ -144,11 +151,17 @@ async function readTables(
     else
       skipped.push({
         name: tableNameOf(outline),
-        reason: "it has no columns, or a name that a configuration cannot hold",
+        reason: refused.get(outline) ?? unreadable[outline.kind],
       });
   }
   return { found, skipped };
 }
+
+/** Why a table is left out of which the database says nothing. */
+const unreadable: Readonly<Record<Outline["kind"], string>> = {
+  table: "it has no columns, or a name that a configuration cannot hold",
+  view: "it has no columns that the database can read, or a name that a configuration cannot hold",
+};
 
 type Payloads = ReadonlyMap<string, Record<string, unknown>>;
 

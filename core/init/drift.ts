@@ -1,4 +1,5 @@
 /** Where a database and the files of a project have grown apart, beyond what `compile-project.ts` calls a fault. */
+import { nullUnlessAway } from "../config/survey.ts";
 import type { Path } from "../config/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/read-config.ts";
 import type { Rule } from "../config/rule-schema.ts";
@@ -37,7 +38,8 @@ export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<
   const found = await Promise.all(
     config.endpoints.map(async (endpoint): Promise<Endpoint[]> => {
       const { tableName } = endpoint.payload;
-      const table = tableName === undefined ? null : await catalog.table(tableName);
+      const table =
+        tableName === undefined ? null : await catalog.table(tableName).catch(nullUnlessAway);
       return table ? [{ ...endpoint, table }] : [];
     }),
   );
@@ -65,8 +67,10 @@ async function unknownTables(
     outlines.map(async (outline) => {
       const name = tableNameOf(outline);
       if (ownTables.has(name) || texts.some((text) => mentions(text, name))) return [];
-      const table = await catalog.table(name);
-      return table && !served.has(table.identity) ? [outline] : [];
+      const table = await catalog.table(name).catch(nullUnlessAway);
+      // A view without columns is one that the database cannot read.
+      const isReadable = table !== null && table.columns.size > 0;
+      return isReadable && !served.has(table.identity) ? [outline] : [];
     }),
   );
   return unknown.flat().map((outline): Drift => ({

@@ -90,11 +90,11 @@ const isShowable = ({ name, type }: Column): boolean =>
 const canBeJoined = (columns: readonly Column[]): boolean =>
   columns.every(({ name }) => /^\w+$/.test(name));
 
-/** Of a view, or of several columns, the one that looks most like a key. */
+/** A column that names a row; of a view, which tells none, the one that looks most like a key. */
 function keyFor({ primaryKey, unique, columns }: Table, isView: boolean): string | undefined {
   if (primaryKey.length === 1) return primaryKey[0];
   const alone = unique.find((one) => one.columns.length === 1);
   if (alone) return alone.columns[0];
-  const named = [...columns.keys()].find((name) => wordsOf(name).at(-1) === "id");
-  return named ?? (isView ? undefined : (primaryKey.at(-1) ?? columns.keys().next().value));
+  if (!isView) return undefined;
+  return [...columns.keys()].find((name) => wordsOf(name).at(-1) === "id");
 }

@@ -6,6 +6,8 @@ import type { Column, IncomingKey, Table } from "../values/column.ts";
 export interface Catalog {
   /** `name` or `schema.name`; null when there is no such table or view. */
   table(name: string): Promise<Table | null>;
+  /** The same catalog for questions that are asked together: what concerns all tables is read once. */
+  together(): Catalog;
   /** The foreign keys of all tables, this one included, that point at the table. */
   referencesTo(table: Pick<Table, "schema" | "name">): Promise<readonly IncomingKey[]>;
   /** The columns that the query gives, without reading rows. Rejects with an Error that says what the database said. */
@@ -18,6 +20,8 @@ export interface Catalog {
   readonly answersStoredRows: boolean;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
+  /** Schemas with tables or views that the user may read, the default one first; empty where a database has no schemas. */
+  schemas(): Promise<readonly string[]>;
   /** The tables and views of these schemas; of the default one alone when the list is empty. */
   outline(schemas: readonly string[]): Promise<readonly Outline[]>;
 }

@@ -5,7 +5,7 @@
 import type { Caller } from "./caller.ts";
 import type { Catalog } from "./database-catalog.ts";
 import type { ConnectionCounts, TraceCarrier } from "./observer.ts";
-import type { Table } from "../values/column.ts";
+import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
 import type {
   Aggregate,
@@ -17,6 +17,7 @@ import type {
   Narrowed,
   Native,
   Select,
+  Sort,
   UpdateMany,
   UpdateOne,
 } from "../query/statement.ts";
@@ -80,6 +81,27 @@ export interface DatabaseFault {
   readonly isLasting: boolean;
 }
 
+/** What the database's planner says of a statement. */
+export interface QueryPlan {
+  /** Whether some table or index is read from end to end to find rows. */
+  readonly readsAll: boolean;
+  /** Whether all rows are sorted before the first one comes. */
+  readonly sortsAll: boolean;
+}
+
+/** What requests do with a column, for which an index is wanted. */
+export interface IndexWish {
+  readonly table: Table;
+  readonly column: Column;
+  /** `contains` and `begins`: texts regardless of case. */
+  readonly use: "contains" | "begins" | "equals" | "sorts";
+  /** The whole order of the rows, where it begins with the column; otherwise empty. */
+  readonly order: readonly Sort[];
+}
+
+/** SQL for the operator, to be run in this order. At least one. */
+export type IndexStatements = readonly string[];
+
 export interface Db {
   readonly catalog: Catalog;
   /** What the cause of an `unavailable` means, where no connection could be had. */
@@ -89,6 +111,12 @@ export interface Db {
    * the service itself.
    */
   session(deadlineAtMs: number, caller?: Caller): DbSession;
+  /** What the database would do for the statement. No row is read, so that no scope is needed. Rejects where it does not tell. */
+  plan(statement: Select | Count): Promise<QueryPlan>;
+  /** Whether the table has more rows; reads as many at most. */
+  isLarger(table: Table, rows: number): Promise<boolean>;
+  /** Null: no index of this database would serve the requests. */
+  indexFor(wish: IndexWish): IndexStatements | null;
   /** Resolves when a statement ran; rejects with `unavailable`. */
   ping(): Promise<void>;
   /** Its connections at this moment. */

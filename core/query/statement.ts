@@ -250,6 +250,8 @@ export interface ParameterQuery {
 
 export interface Ask {
   readonly kind: "ask";
+  /** The table whose rows the query gives. */
+  readonly about: Table;
   readonly query: ParameterQuery;
   readonly value: Scalar;
 }
@@ -289,6 +291,7 @@ export const sourceOf = (table: Table): Source => ({
   name: table.name,
   identity: table.identity,
   columns: table.columns,
+  ...(table.locksRows === false && { locksRows: false }),
 });
 
 /** The row or rows whose column holds the value; a null value means IS NULL. */

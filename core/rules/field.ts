@@ -41,13 +41,16 @@ export function prepareField(column: Column, rule: FieldRule | undefined): Field
     bare,
     isNeeded: !isFilled || of("presence").some(({ isNeeded }) => isNeeded),
     default: of("default")[0]?.value,
-    transforms: of("transform").map(({ change }) => change),
+    transforms: [...of("transform").map(({ change }) => change), ...dateForms(rule, bare)],
     presences: of("presence"),
     forms: of("form"),
     tests: of("test"),
     comparisons: of("comparison"),
   };
 }
+
+const dateForms = (rule: FieldRule | undefined, { type }: Column) =>
+  rule?.dateForm === undefined ? [] : [(text: string): string => rule.dateForm!(text, type)];
 
 /** What the rules of a field do, in their order. */
 export const effectsOf = (context: RuleContext): NamedEffect[] =>

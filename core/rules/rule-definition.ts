@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Column, ColumnType } from "../values/column.ts";
 import { anything, type JsonSchema } from "../values/json-schema.ts";
+import type { DateForm } from "./date-form.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 
@@ -60,6 +61,8 @@ export interface FieldRule extends Readonly<Partial<RuleValues>> {
   readonly name: string;
   /** What the field holds; absent: the column's own type. */
   readonly type?: ColumnType;
+  /** A form of dates that the field takes besides ISO 8601. */
+  readonly dateForm?: DateForm;
   /** The configuration's own messages. */
   readonly messages?: Readonly<Partial<Record<MessageName, string>>>;
 }

@@ -194,7 +194,9 @@ export interface Table {
   readonly passesOver?: ReadonlySet<WriteKind>;
   /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
   readonly insertsReturn?: boolean;
-  /** What the database would refuse whatever a row holds; absent = nothing. */
+  /** False: the database cannot lock single rows, as of a view that groups them; absent = it can. */
+  readonly locksRows?: false;
+  /** What the database would refuse whatever a row holds, as of a view that takes no INSERT; absent = nothing. */
   readonly refusals?: readonly TableRefusal[];
   /** False where the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
@@ -212,6 +214,7 @@ export type Source =
       readonly name: string;
       /** See `Table`. */
       readonly identity?: string;
+      readonly locksRows?: false;
       readonly columns: Columns;
     }
   | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

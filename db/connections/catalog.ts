@@ -1,7 +1,7 @@
 /** Core's `Catalog`: reads the tables and queries of the database, each call on its own connection. */
 import { AppError } from "../../core/values/errors.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
-import type { Connection, Engine } from "../engines/engine.ts";
+import type { Connection, Engine, SharedFacts } from "../engines/engine.ts";
 import { describable } from "../statements/print.ts";
 import { bareQuery } from "../statements/source.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -41,11 +41,17 @@ export const createOnConnection =
     }
   };
 
-export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnection): Catalog {
+export function createCatalog(
+  engine: Engine,
+  pool: Pool,
+  onConnection: OnConnection,
+  shared?: SharedFacts,
+): Catalog {
   const reading = <T>(read: (connection: Connection) => Promise<T>): Promise<T> =>
     onConnection(pool, read);
   return {
     names: () => reading((connection) => engine.names(connection)),
+    schemas: () => reading((connection) => engine.schemas(connection)),
     outline: (schemas) => reading((connection) => engine.outlines(connection, schemas)),
     query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
     referencesTo: ({ schema, name }) =>
@@ -56,15 +62,17 @@ export function createCatalog(engine: Engine, pool: Pool, onConnection: OnConnec
       reading((connection) =>
         engine.query(connection, describable(engine.dialect, texts, parameter)),
       ),
+    together: () => createCatalog(engine, pool, onConnection, new Map()),
     table: (name) =>
       reading(async (connection) => {
+        const facts = shared ?? new Map();
+        const read = (schema: string | null, own: string) =>
+          engine.table({ connection, shared: facts }, schema, own);
         const point = name.indexOf(".");
         const qualified =
-          point < 0
-            ? null
-            : await engine.table(connection, name.slice(0, point), name.slice(point + 1));
+          point < 0 ? null : await read(name.slice(0, point), name.slice(point + 1));
         // A name may contain a dot without a schema.
-        return qualified ?? engine.table(connection, null, name);
+        return qualified ?? read(null, name);
       }),
   };
 }

@@ -5,7 +5,8 @@
 import { AppError } from "../../core/values/errors.ts";
 import type { DbObserver } from "../../core/plans/observer.ts";
 import type { Db, LedgerName, Log } from "../../core/plans/ports.ts";
-import type { Engine } from "../engines/engine.ts";
+import { sourceOf } from "../../core/query/statement.ts";
+import type { Connection, Engine } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";
 import { createReachLog } from "./reach-log.ts";
@@ -85,6 +86,25 @@ export function createDb(
   return {
     catalog,
     faultOf: (cause) => engine.connectFault(cause),
+    plan(statement) {
+      const { text, params } = compile(statement);
+      return onConnection(pools.readers, (connection) => engine.plan(connection, text, params));
+    },
+    async isLarger(table, rows) {
+      const { text, params } = compile({
+        kind: "select",
+        source: sourceOf(table),
+        columns: [...table.columns.values()].slice(0, 1),
+        where: null,
+        sort: [],
+        limit: 1,
+        offset: rows,
+        lock: false,
+      });
+      const run = (connection: Connection) => connection.run(text, params, false);
+      return (await onConnection(pools.readers, run)).rows.length > 0;
+    },
+    indexFor: (wish) => engine.indexFor(wish),
     session,
     ping: () => probe(pools.readers, executor, engine.probe),
     connections: () => pools.counts(),

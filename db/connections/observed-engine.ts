@@ -13,8 +13,12 @@ export function observedEngine(engine: Engine, observer: DbObserver): Engine {
     ...engine,
     connect: async (role) => observedConnection(await engine.connect(role), observe),
     // The engines read their catalogs through connections of their own kind.
-    table: (connection, schema, name) => engine.table(innerOf(connection), schema, name),
+    table: ({ connection, shared }, schema, name) =>
+      engine.table({ connection: innerOf(connection), shared }, schema, name),
     names: (connection) => engine.names(innerOf(connection)),
+    schemas: (connection) => engine.schemas(innerOf(connection)),
+    outlines: (connection, schemas) => engine.outlines(innerOf(connection), schemas),
+    plan: (connection, text, params) => engine.plan(innerOf(connection), text, params),
     query: (connection, text) => engine.query(innerOf(connection), text),
   };
 }

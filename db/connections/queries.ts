@@ -2,6 +2,7 @@
  * Core's `DbQueries` over a function that runs one statement. A statement that the engine accepts only in parts, or
  * only together with others, becomes several.
  */
+import type { Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries, Row } from "../../core/plans/ports.ts";
 import type {
@@ -22,7 +23,7 @@ import type { Dialect } from "../statements/dialect.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
-import { givesKeys, insertAndRead, readAndDelete, updateAndRead } from "./read-back.ts";
+import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {
@@ -91,8 +92,8 @@ export class StatementQueries implements DbQueries {
   async insert(insert: Insert): Promise<Row[]> {
     const { dialect, write, atomically } = this.runner;
     if (insert.rows.length === 0) return [];
-    const parts = partsOf(insert, dialect);
-    if (parts.length === 1 && isWhole(insert, dialect)) return insertAll(insert, write);
+    const parts = partsOf(answered(insert), dialect);
+    if (parts.length === 1 && isWhole(parts[0]!, dialect)) return insertAll(parts[0]!, write);
     return atomically(async (execute) => {
       const rows: Row[] = [];
       for (const part of parts) {
@@ -105,7 +106,8 @@ export class StatementQueries implements DbQueries {
 
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { dialect, read, write, atomically } = this.runner;
-    if (!isWhole(update, dialect)) return atomically((execute) => updateAndRead(update, execute));
+    if (!isWhole(answered(update), dialect))
+      return atomically((execute) => updateAndRead(answered(update), execute));
     const { rows, matched } = await write(update);
     const row = rows[0] ?? (matched > 0 ? {} : null);
     if (row === null) await refuseUnchanged(update, 0, read);
@@ -114,6 +116,7 @@ export class StatementQueries implements DbQueries {
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { dialect, read, write, atomically } = this.runner;
+    if (isView(update)) return atomically((execute) => updateEach(update, execute));
     const perRow = update.columns.length * (update.key.length + 1) + update.key.length;
     const rowsMax = Math.max(
       1,
@@ -138,7 +141,7 @@ export class StatementQueries implements DbQueries {
   async delete(statement: Delete): Promise<Row[]> {
     const { dialect, write, atomically } = this.runner;
     mustNarrow(statement);
-    if (!isWhole(statement, dialect)) {
+    if (!isWhole(answered(statement), dialect)) {
       return atomically((execute) => readAndDelete(statement, execute));
     }
     if (mayPassOver(statement)) return atomically((execute) => deleteAll(statement, execute));
@@ -151,11 +154,23 @@ export class StatementQueries implements DbQueries {
  */
 const updateRowsMax = 64;
 
+const isView = ({ table }: { readonly table: Table }): boolean => table.kind === "view";
+
+/**
+ * A write to a view answers its key at least: where a trigger stands in its place, an engine counts no rows, and returns what was
+ * sent instead of what is stored. So the rows are read back.
+ */
+const answered = <Write extends Insert | UpdateOne | Delete>(statement: Write): Write =>
+  isView(statement) && statement.returning.length === 0
+    ? { ...statement, returning: statement.key }
+    : statement;
+
 /** Whether the statement itself returns the requested rows. */
 const isWhole = (statement: Insert | UpdateOne | Delete, { returning }: Dialect): boolean =>
-  returning ||
-  statement.returning.length === 0 ||
-  (statement.kind === "insert" && statement.table.insertsReturn === true);
+  !isView(statement) &&
+  (returning ||
+    statement.returning.length === 0 ||
+    (statement.kind === "insert" && statement.table.insertsReturn === true));
 
 /** The INSERT in parts that the engine accepts; one row each when that is the only way to get the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {

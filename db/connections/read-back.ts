@@ -3,7 +3,9 @@
  * UPDATE, or before a DELETE.
  */
 import type { Column, Table } from "../../core/values/column.ts";
-import { isOfKey, type Key, keyText, type KeyValue } from "../../core/values/key.ts";
+import { AppError } from "../../core/values/errors.ts";
+import { isOfKey, type Key, keyNames, keyText, type KeyValue } from "../../core/values/key.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Row } from "../../core/plans/ports.ts";
 import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import {
@@ -11,10 +13,12 @@ import {
   type Insert,
   type Select,
   sourceOf,
+  type UpdateMany,
   type UpdateOne,
 } from "../../core/query/statement.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import type { Execute } from "./execute.ts";
+import { refuseUnchanged } from "./passed-over.ts";
 
 /** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
@@ -36,15 +40,20 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const { table, key, columns, rows, returning } = insert;
   if (key.length === 0)
     throw new Error(`New rows of ${table.name} cannot be read back without a key`);
-  const { insertId } = await execute(insert);
+  const { insertId, rows: returned } = await execute({ ...insert, returning: key });
   const places = key.map((column) => placeOf(column, columns));
-  const keys = rows.map((row) =>
+  const keys = rows.map((row, index) =>
     key.map(
-      (column, at) => row[places[at]!] ?? (column.generated === "identity" ? insertId : null),
+      (column, at) =>
+        row[places[at]!] ??
+        returnedKey(returned[index], column) ??
+        (column.generated === "identity" ? insertId : null),
     ),
   );
-  if (keys.some((keyValue) => keyValue.includes(null)))
+  if (keys.some((keyValue) => keyValue.includes(null))) {
+    if (table.kind === "view") throw unknownKey(table, key);
     throw new Error(`The database does not return the key of the new row in ${table.name}`);
+  }
   if (keys.length === 1)
     return [await readOne(table, { key, keyValue: keys[0]!, returning }, execute)];
   const found = await readKeyed(table, { key, returning }, keyIn(key, keys), execute);
@@ -59,11 +68,21 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   return stored;
 }
 
+/** Of what an engine with RETURNING answered. */
+function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
+  const shown = row?.[name] ?? null;
+  return shown === null ? null : columnTypes[type].fromShown(shown);
+}
+
 /** The changed row; null when no row matched. */
 export async function updateAndRead(update: UpdateOne, execute: Execute): Promise<Row | null> {
   const { table, key, returning } = update;
   const { matched } = await execute(update);
-  if (matched === 0) return null;
+  if (matched === 0) {
+    await refuseUnchanged(update, 0, execute);
+    return null;
+  }
+  if (matched > 1) throw severalRows(table, key);
   const keyValue = key.map((column, at) => {
     const moved = update.set.find(
       (change) => change.kind === "set" && change.column.name === column.name,
@@ -71,6 +90,19 @@ export async function updateAndRead(update: UpdateOne, execute: Execute): Promis
     return moved?.kind === "set" ? moved.value : update.keyValue[at]!;
   });
   return readOne(table, { key, keyValue, returning }, execute);
+}
+
+/** Each row by a statement of its own; gives how many were there. */
+export async function updateEach(update: UpdateMany, execute: Execute): Promise<number> {
+  const { table, key, columns, rows, guard, set } = update;
+  let done = 0;
+  for (const { keyValue, values } of rows) {
+    const own = columns.map((column, at) => ({ kind: "set", column, value: values[at]! }) as const);
+    const one = { kind: "update", table, key, keyValue, guard } as const;
+    const row = await updateAndRead({ ...one, set: [...own, ...set], returning: key }, execute);
+    if (row !== null) done++;
+  }
+  return done;
 }
 
 /** The rows as they were. */
@@ -99,10 +131,24 @@ async function readOne(
     ...lockingSelect(table, returning, keyIs(key, keyValue)),
     lock: false,
   });
-  if (rows[0] === undefined)
+  if (rows[0] === undefined) {
+    if (table.kind === "view") throw unshown(table);
     throw new Error(`A row that was just written to ${table.name} is not there`);
+  }
   return rows[0];
 }
+
+const unshown = ({ name }: Table): AppError =>
+  new AppError("rejectedByDatabase", `The view ${name} would not show the record`);
+
+const unknownKey = ({ name }: Table, key: Key): AppError =>
+  new AppError(
+    "rejectedByDatabase",
+    `The view ${name} does not tell the key of the new record; send ${keyNames(key)}`,
+  );
+
+const severalRows = ({ name }: Table, key: Key): AppError =>
+  new AppError("rejectedByDatabase", `${keyNames(key)} names several records of the view ${name}`);
 
 /** The rows with their keys, locked until the transaction ends. */
 async function readKeyed(

@@ -7,6 +7,10 @@ import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
   readonly schemes: readonly string[];
+  /** The name that people know. */
+  readonly title: string;
+  /** Where its server listens if the URL does not say; null = its databases are files. */
+  readonly port: number | null;
   /** The npm package that speaks to its databases. */
   readonly driver: string;
   /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
@@ -55,6 +59,7 @@ export const schemeOf = (url: string): string | null =>
 
 interface Server {
   readonly schemes: readonly string[];
+  readonly title: string;
   readonly driver: string;
   /** Where its server listens if the URL does not say. */
   readonly port: number;
@@ -88,12 +93,15 @@ export function unknownSettings({
 /** The address of a database on a server: `scheme://user:password@host:port/name?options`. */
 export const serverAddress = ({
   schemes,
+  title,
   driver,
   port,
   pooledFault,
   hasPolicies,
 }: Server): EngineAddress => ({
   schemes,
+  title,
+  port,
   driver,
   faults(url, settings) {
     const sign = unencodedSign(url);

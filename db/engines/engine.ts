@@ -5,7 +5,14 @@
  */
 import type { Column, IncomingKey, Table } from "../../core/values/column.ts";
 import type { Outline } from "../../core/plans/database-catalog.ts";
-import type { DatabaseFault, LedgerName, Log } from "../../core/plans/ports.ts";
+import type {
+  IndexStatements,
+  IndexWish,
+  QueryPlan,
+  DatabaseFault,
+  LedgerName,
+  Log,
+} from "../../core/plans/ports.ts";
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
@@ -177,7 +184,7 @@ export interface Engine {
   /** What an error of `connect` means to the operator. */
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
-  table(connection: Connection, schema: string | null, name: string): Promise<Table | null>;
+  table(reading: TableReading, schema: string | null, name: string): Promise<Table | null>;
   /** See `Catalog.referencesTo`. */
   referencesTo(
     connection: Connection,
@@ -187,12 +194,43 @@ export interface Engine {
   /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
   computes?(computation: Computation): boolean;
   names(connection: Connection): Promise<readonly string[]>;
+  /** See `Db.plan`; the text is one of our own, of a SELECT. */
+  plan(connection: Connection, text: string, params: readonly unknown[]): Promise<QueryPlan>;
+  /** See `Db.indexFor`. */
+  indexFor(wish: IndexWish): IndexStatements | null;
+  /** See `Catalog.schemas`. */
+  schemas(connection: Connection): Promise<readonly string[]>;
   /** See `Catalog.outline`. */
   outlines(connection: Connection, schemas: readonly string[]): Promise<readonly Outline[]>;
   /** `text` comes without the semicolon that may end it. */
   query(connection: Connection, text: string): Promise<readonly Column[]>;
   /** What the fields of a result say of its columns; only name and type count. */
   outputs(fields: readonly unknown[]): readonly Column[];
+}
+
+/** Answers of the database that concern all of its tables, by what was asked. */
+export type SharedFacts = Map<string, Promise<unknown>>;
+
+/** How a table is read. */
+export interface TableReading {
+  readonly connection: Connection;
+  /** Of the tables that are read together with this one. */
+  readonly shared: SharedFacts;
+}
+
+/** The answer of `ask`, or that which another table of the same reading has got. */
+export function sharedFact<Fact>(
+  shared: SharedFacts,
+  question: string,
+  ask: () => Promise<Fact>,
+): Promise<Fact> {
+  const known = shared.get(question) as Promise<Fact> | undefined;
+  if (known) return known;
+  const answer = ask();
+  shared.set(question, answer);
+  // The next one asks again.
+  answer.catch(() => shared.delete(question));
+  return answer;
 }
 
 /** What each engine's folder exports as `open`. Rejects with an Error for a URL that cannot be read; the database need not be there. */

@@ -66,7 +66,8 @@ function emitSelect(statement: Select, to: Emitter): void {
   emitRows(statement, to);
   emitSort(statement.sort, to);
   emitPage(statement.limit, statement.offset, to);
-  if (statement.lock) to.rowLock();
+  const { source } = statement;
+  if (statement.lock && !(source.kind === "table" && source.locksRows === false)) to.rowLock();
 }
 
 function emitRows({ source, where }: Pick<Count, "source" | "where">, to: Emitter): void {

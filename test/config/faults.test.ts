@@ -129,6 +129,24 @@ const shapes: readonly Case[] = [
     "fieldValidation[0].constraints.schema",
     "onBeforeInsert",
   ],
+  [
+    "a form of dates that is none",
+    { ...base, dateTimeFields: { deleted_at: { format: "MMM yyyy" } } },
+    "dateTimeFields.deleted_at.format",
+    "dd/MM/yyyy HH:mm",
+  ],
+  [
+    "a form of dates for a text",
+    { ...base, dateTimeFields: ["name"] },
+    "dateTimeFields.name",
+    "a column of dates or times",
+  ],
+  [
+    "a form of dates for no column",
+    { ...base, dateTimeFields: { deletd_at: { format: "dd/MM/yyyy" } } },
+    "dateTimeFields.deletd_at",
+    'did you mean "deleted_at"?',
+  ],
   ["a field policy", { ...base, fieldPolicy: { strategy: "x" } }, "fieldPolicy", "readOnlyFields"],
   [
     "a file of a dashboard",

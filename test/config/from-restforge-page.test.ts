@@ -46,7 +46,7 @@ const examples: Readonly<Record<string, object>> = {
   viewQuery: { viewQuery: "file:query/plant.sql" },
   viewName: { viewName: "plant_with_nursery" },
   exportQuery: { exportQuery: "select label from plant" },
-  dateTimeFields: { dateTimeFields: ["due"] },
+  dateTimeFields: { dateTimeFields: { due: { type: "date", format: "dd/MM/yyyy" } } },
   columnFormats: { columnFormats: { price: { type: "number", format: "#,##0.00" } } },
   fieldLabels: { fieldLabels: { label: "Plant" } },
   masterDetail: { masterDetail: { ...details, enabled: true, transactionMode: "required" } },

@@ -59,6 +59,11 @@ export const tables: readonly Table[] = [
     kind: "view",
     primaryKey: [],
     unique: [],
+    refusals: (["insert", "update", "delete"] as const).map((statement) => ({
+      statement,
+      columns: null,
+      reason: "a view that takes none",
+    })),
   }),
   table("receipts", [
     column("uuid", { name: "receipt_id" }),
@@ -112,6 +117,8 @@ export const catalog: Catalog = {
     tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,
   referencesTo: async () => [],
   names: async () => tables.map(({ name }) => name),
+  together: () => catalog,
+  schemas: async () => [],
   outline: async () => [],
   // A formula that names `largest` is too long for this database.
   computes: ({ formula }) => !formula.names.includes("largest"),

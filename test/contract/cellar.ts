@@ -114,8 +114,15 @@ const details = (detailTable: string) => ({
   cascadeDelete: true,
 });
 
+/** What only MySQL has: a time that changes with its row, and times of whole seconds. */
+const onlyMysql = [
+  "alter table makers modify updated_at datetime(3) null on update current_timestamp(3)",
+  "alter table crates modify deleted_at datetime null",
+];
+
 export const cellarOptions: FixtureOptions = {
   tables,
+  setUp: (engine) => (engine === "mysql" ? onlyMysql : []),
   endpoints: {
     makers: { ...makers, softDelete: { reusable } },
     gone: { ...makers, softDelete: { visibility: "deleted_only" } },
@@ -186,9 +193,17 @@ export const cellarOptions: FixtureOptions = {
       ],
       softDelete: true,
     },
+    queried: {
+      tableName: "orders",
+      action: { "read-composite": true },
+      masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+      detailQuery:
+        "select line_id, deleted_at from order_lines where order_id = :header_id order by qty",
+      softDelete: true,
+    },
     lines: { tableName: "order_lines", action: { read: true } },
   },
-  project: { cache: { enabled: true }, locking: { enforceResourceLocks: true } },
+  project: { cache: { enabled: true } },
 };
 
 export interface Cellar {

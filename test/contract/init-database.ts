@@ -13,6 +13,12 @@ const numbered: Readonly<Record<EngineName, string>> = {
   mysql: "integer auto_increment primary key",
 };
 
+const instant: Readonly<Record<EngineName, string>> = {
+  sqlite: "timestamp",
+  postgres: "timestamptz",
+  mysql: "datetime",
+};
+
 /** The statements that make the database. */
 export function messyDatabase(engine: EngineName): string[] {
   const q = quoted[engine];
@@ -24,8 +30,10 @@ export function messyDatabase(engine: EngineName): string[] {
     `create table employees (id ${id}, first_name varchar(40) not null, last_name varchar(40) not null, manager_id integer references employees(id), password_hash varchar(100) not null default '', token_count integer not null default 0)`,
     `create table countries (code char(2) primary key, name varchar(60) not null unique)`,
     `create table cities (id ${id}, name varchar(60) not null, country_code char(2) not null references countries(code))`,
+    `create table guests (id ${id}, name varchar(60) not null, ${q("isDeleted")} boolean not null, deleted_at ${instant[engine]}, deleted_by varchar(40))`,
     "create table log_lines (happened varchar(40), what varchar(200))",
     "create table enrolments (student integer not null, course integer not null, grade decimal(3,1), primary key (student, course))",
+    "create table attendees (student integer not null, hour integer not null, primary key (student, hour))",
     `create table ${q("project")} (id ${id}, name varchar(40) not null)`,
     `create table project_lines (project_id integer not null references ${q("project")}(id), line_no integer not null, text varchar(40), primary key (project_id, line_no))`,
     "create view paid_orders as select id, placed from " + `${q("order")} where status = 'paid'`,
@@ -43,7 +51,8 @@ export function messyDatabase(engine: EngineName): string[] {
 }
 
 const special: Readonly<Record<EngineName, readonly string[]>> = {
-  sqlite: [],
+  // A view over a function that only the program knows to which the database belongs.
+  sqlite: ["create view broken as select group_names(name) as names from cities"],
   postgres: [
     "create type mood as enum ('glad', 'sad')",
     "create table people (id uuid primary key default gen_random_uuid(), name varchar(40) not null, mood mood not null, shown text generated always as (upper(name)) stored)",
@@ -58,6 +67,9 @@ const special: Readonly<Record<EngineName, readonly string[]>> = {
     "create trigger filling before insert on filled for each row execute function fill()",
   ],
   mysql: [
+    "create table gone (id integer)",
+    "create view broken as select id from gone",
+    "drop table gone",
     "create table people (id integer auto_increment primary key, name varchar(40) not null comment 'Family name. As in the passport.', mood enum('glad', 'sad') not null, shown varchar(40) generated always as (upper(name)) stored)",
   ],
 };

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { checkConfig } from "../../app/start/check-config.ts";
 import { readConfigFiles } from "../../app/start/config-files.ts";
 import { runInit } from "../../app/start/init.ts";
 import { createLog } from "../../app/start/log.ts";
@@ -76,10 +77,12 @@ async function post(
 
 const common = [
   "MixedCase",
+  "attendees",
   "cities",
   "countries",
   "employees",
   "enrolments",
+  "guests",
   "log_lines",
   "order",
   "order_items",
@@ -134,6 +137,20 @@ describe("the files", () => {
     expect((await endpointOf("cities")).hiddenFields).toBeUndefined();
   });
 
+  test("mark deleted records where the columns say so, and nowhere else", async () => {
+    const { action, softDelete, fieldValidation } = await endpointOf("guests");
+    expect([action.delete, action.restore, softDelete]).toEqual([
+      true,
+      true,
+      { flag: "isDeleted" },
+    ]);
+    expect(fieldValidation.map(({ name }: { name: string }) => name)).toEqual(["name"]);
+    expect((await endpointOf("cities")).softDelete).toBeUndefined();
+    expect(summary).toContain(
+      "delete marks records in isDeleted, deleted_at, deleted_by, and restore brings them back",
+    );
+  });
+
   test("find lines, labels, references and joins", async () => {
     const order = await endpointOf("order");
     expect(order.masterDetail).toMatchObject({
@@ -169,6 +186,16 @@ describe("the files", () => {
     });
   });
 
+  test("have no lookup where no column names a row, and no update of a key alone", async () => {
+    const enrolments = await endpointOf("enrolments");
+    expect(enrolments.action).toMatchObject({ update: true, create: true });
+    expect(enrolments.action.lookup).toBeUndefined();
+    expect(enrolments.fieldNameLookup).toBeUndefined();
+    const attendees = await endpointOf("attendees");
+    expect(attendees.action).toMatchObject({ create: true, delete: true });
+    expect(attendees.action.update).toBeUndefined();
+  });
+
   test.runIf(engine !== "sqlite")("take labels and headings from the database", async () => {
     const people = await endpointOf("people");
     expect(people.fieldLabels).toEqual({ name: "Family name" });
@@ -193,6 +220,45 @@ describe("the summary", () => {
     expect(text.split("\n")[Number(line) - 1]).toContain('"masterDetail"');
   });
 });
+
+test.runIf(engine !== "sqlite")("the summary says which views can be written", () => {
+  expect(summary).toMatch(
+    /^ {2}shop\/paid_orders\.json:\d+ {2}the database can write through this view: .*primaryKey/m,
+  );
+});
+
+test.runIf(engine !== "postgres")("a view that the database cannot read is left out", () => {
+  const unknown = "the database cannot read it (no such function: group_names)";
+  const reason = engine === "sqlite" ? unknown : "it has no columns that the database can read";
+  expect(summary).toContain(`\n  broken: ${reason}`);
+});
+
+test("check has nothing to say about what init wrote", async () => {
+  const files = await readConfigFiles(configDir);
+  const { faults, unreachable, drift } = await checkConfig({ files, env: environment() });
+  expect({ faults, unreachable, drift }).toEqual({
+    faults: [],
+    unreachable: [],
+    // Left out, and known by its outline alone.
+    drift: [],
+  });
+});
+
+test.runIf(engine === "sqlite")(
+  "an endpoint over a view that cannot be read is a fault",
+  async () => {
+    const files = new Map(await readConfigFiles(configDir));
+    files.set("shop/broken.json", JSON.stringify({ tableName: "broken", action: { read: true } }));
+    const { faults } = await checkConfig({ files, env: environment() });
+    expect(faults).toMatchObject([
+      {
+        file: "shop/broken.json",
+        path: "tableName",
+        found: "a view that the database itself cannot read (no such function: group_names)",
+      },
+    ]);
+  },
+);
 
 describe("the service", () => {
   test.for(expected)("answers for %s", async (name) => {

@@ -33,7 +33,14 @@ let service: Fixture;
 beforeAll(async () => {
   service = await openFixture({
     tables: [{ name: "things", columns: { thing_id: "key", ...columns } }],
-    endpoints,
+    endpoints: {
+      ...endpoints,
+      dated: {
+        tableName: "things",
+        action: { create: true },
+        dateTimeFields: { date: { type: "date", format: "dd/MM/yyyy" } },
+      },
+    },
     project: { cache: { enabled: false } },
   });
 });
@@ -71,3 +78,20 @@ test.each(refusing)(
     expect(record(kept)[column]).toEqual(taken.shown);
   },
 );
+
+test.each([
+  ["31/01/2026", "2026-01-31"],
+  ["2026-01-31", "2026-01-31"],
+])("a date in the form of dateTimeFields, or in ISO 8601, is stored: %s", async (sent, shown) => {
+  const answer = await service.post("dated/create", { thing_id: null, date: sent });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  expect(record(answer)["date"]).toBe(shown);
+});
+
+test("a date in the form of dateTimeFields that is no date is refused", async () => {
+  check(await service.post("dated/create", { thing_id: null, date: "31/02/2026" }), {
+    status: 400,
+    error: "Validation failed",
+    errors: ["date"],
+  });
+});

@@ -195,6 +195,14 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
   }),
 };
 
+test("a delete that marks stores the user, whatever the body says", async () => {
+  const where = [{ key: "bin_id", value: own }];
+  expect((await post("bins/restore", { where })).status).toBe(200);
+  expect((await post("bins/delete", { where, deleted_by: "forged" })).status).toBe(200);
+  const [row] = await fixture.sql(`select deleted_by from bins where bin_id = '${own}'`);
+  expect(row).toEqual({ deleted_by: "key-a" });
+});
+
 test("every action has a case", () => {
   expect(Object.keys(cases).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
 });

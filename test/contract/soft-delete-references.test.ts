@@ -2,7 +2,7 @@
  * softDelete and rows that point at each other: what a delete refuses, marks too or leaves, what restore brings back with a
  * row, details, imports, joins, and many clients at once.
  */
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { check, column, record } from "./cases.ts";
 import { by, openCellar } from "./cellar.ts";
 import type { Answer } from "./harness.ts";
@@ -81,6 +81,11 @@ const inNineHundredYears = {
   mysql: "deleted_at + interval 900 year",
 };
 
+async function deletedAtMs(id: string): Promise<number> {
+  const { deleted_at: stored } = await cellar.row("crates", "crate_id", id);
+  return stored instanceof Date ? stored.getTime() : Date.parse(String(stored));
+}
+
 describe("rows that the same delete marks", () => {
   async function crates(id: string) {
     await maker(id);
@@ -110,6 +115,8 @@ describe("rows that the same delete marks", () => {
       `update crates set deleted_at = ${inNineHundredYears[cellar.fixture.engine]} where crate_id = 'b2x'`,
     );
     await remove("makers", "maker_id", "b2");
+    const [x = 0, y = 0] = await Promise.all(["b2x", "b2y"].map(deletedAtMs));
+    expect(y).toBeGreaterThan(x);
     await restore("makers", "maker_id", "b2");
     expect(await ids("crates", "crate_id", "b2%")).toEqual(["b2y"]);
   });
@@ -169,6 +176,8 @@ describe("a header with details", () => {
     });
     check(answer, { status: 200, data: { total: 2, _operations: { deleted: 1 } } });
     expect(lineIds(await read("o2"))).toEqual(["o2-2"]);
+    const queried = await post("queried", "read-composite", by("order_id", "o2"));
+    expect(lineIds(queried.body.data)).toEqual(["o2-2"]);
     expect((await cellar.row("order_lines", "line_id", "o2-1"))["deleted_at"]).not.toBeNull();
     const again = { orders: { order_id: "o2", order_lines: { delete: [{ line_id: "o2-1" }] } } };
     check(await post("orders", "update-composite", again), { status: 404, error: "Not found" });
@@ -228,6 +237,11 @@ const statuses = (answers: readonly Answer[]): Record<number, number> => {
 };
 
 describe("sixteen clients at once", () => {
+  // Each then has a connection: while they are opened, one request after the other is served.
+  beforeAll(async () => {
+    await Promise.all(sixteen.map(() => post("makers", "first", by("maker_id", "none"))));
+  });
+
   test("delete a row once, and restore it once", async () => {
     await maker("k1");
     for (const action of ["delete", "restore"]) {

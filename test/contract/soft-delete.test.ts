@@ -1,5 +1,5 @@
 /** softDelete: what delete leaves behind, what each visibility shows, and what restore brings back. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { check, column, instant, record } from "./cases.ts";
 import { by, openCellar } from "./cellar.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
@@ -7,6 +7,7 @@ import type { HookContext } from "../../core/plans/hook.ts";
 /** Of each event: whether the old record and the new one are deleted. */
 const heard: unknown[] = [];
 const cellar = openCellar({
+  project: { cache: { enabled: true }, locking: { enforceResourceLocks: true } },
   components: {
     "components/watch.ts": {
       listen({ event, oldRecord, record: now, reject }: HookContext) {
@@ -134,6 +135,21 @@ describe("rows that are seen", () => {
     expect(column(await post("viewed", "read", { where }), "maker_id")).toEqual(["s2"]);
     const grid = await post("viewed", "datatables", { search: { value: "name s" } });
     expect(grid.body.data.map((row: { maker_id: string }) => row.maker_id)).toEqual(["s2"]);
+  });
+
+  test("are those that an export writes", async () => {
+    async function exported(endpoint: string): Promise<string[]> {
+      const { body } = await post(endpoint, "export", { format: "jsonl", where });
+      const path = `/api/test/${endpoint}/export-download?job_id=${body.job_id}`;
+      const response = await vi.waitFor(async () => {
+        const answer = await cellar.fixture.fetch(path);
+        expect(answer.status).toBe(200);
+        return answer;
+      }, 20_000);
+      const lines = (await response.text()).trim().split("\n");
+      return lines.map((line) => (JSON.parse(line) as { maker_id: string }).maker_id);
+    }
+    expect([await exported("makers"), await exported("viewed")]).toEqual([["s2"], ["s2"]]);
   });
 
   const changes = {

@@ -167,7 +167,13 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
       },
       {
         name: "bins",
-        columns: { bin_id: "key", tenant: "text(10)", label: "text(40)", is_deleted: "boolean" },
+        columns: {
+          bin_id: "key",
+          tenant: "text(10)",
+          label: "text(40)",
+          is_deleted: "boolean",
+          deleted_by: "text(40)",
+        },
       },
       {
         name: "order_lines",

@@ -4,7 +4,7 @@
  */
 import net from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ExactNumber } from "../../core/values/json.ts";
 import type { Column } from "../../core/values/column.ts";
 import type { Condition, Statement } from "../../core/query/statement.ts";
@@ -12,7 +12,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import { accept } from "../../core/values/accept.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { createDb } from "../../db/connections/db.ts";
-import type { Connection, Engine } from "../../db/engines/engine.ts";
+import type { Connection, Engine, SharedFacts } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/mysql/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -69,7 +69,7 @@ async function execute(statement: Statement) {
 async function tableWith(type: string) {
   await rows("drop table if exists one");
   await rows(`create table one (id serial primary key, c ${type})`);
-  const table = (await engine.table(own, null, "one"))!;
+  const table = (await engine.table({ connection: own, shared: new Map() }, null, "one"))!;
   const [key, c] = [table.columns.get("id")!, table.columns.get("c")!];
   const source = { kind: "table", schema: null, name: "one", columns: new Map() } as const;
   return {
@@ -715,7 +715,7 @@ describe("the catalog", () => {
   });
 
   test("tells the keys of a table, and leaves out those of prefixes", async () => {
-    const table = (await engine.table(own, null, "kinds"))!;
+    const table = (await engine.table({ connection: own, shared: new Map() }, null, "kinds"))!;
     expect(table).toMatchObject({ kind: "table", schema: null, transactional: true });
     expect(table.primaryKey).toEqual(["id", "order"]);
     expect(table.unique).toEqual([
@@ -767,23 +767,43 @@ describe("the catalog", () => {
     ["place", { type: "other", notation: "wkt", generated: "none" }],
     ["moved", { hasDefault: true, fractionDigits: 0 }],
   ])("tells of column %s", async (name, expected) => {
-    const table = (await engine.table(own, null, "kinds"))!;
+    const table = (await engine.table({ connection: own, shared: new Map() }, null, "kinds"))!;
     expect(table.columns.get(name)).toMatchObject(expected);
   });
 
   test("takes views, other databases and odd names, and knows no others", async () => {
-    const view = (await engine.table(own, null, "kinds_view"))!;
+    const view = (await engine.table({ connection: own, shared: new Map() }, null, "kinds_view"))!;
     expect([view.kind, view.primaryKey, view.transactional]).toEqual(["view", [], true]);
     expect(view.columns.get("price")).toMatchObject({ nullable: true, scale: 2 });
-    expect(view.columns.get("id")).toMatchObject({ generated: "none" });
-    expect((await engine.table(own, null, "odd `name"))?.primaryKey).toEqual(["id"]);
-    expect((await engine.table(own, "information_schema", "TABLES"))?.columns.size).toBeGreaterThan(
-      5,
-    );
-    expect((await engine.table(own, null, "isam"))?.transactional).toBe(false);
+    expect(view.columns.get("id")).toMatchObject({ generated: "identity" });
+    expect(
+      (await engine.table({ connection: own, shared: new Map() }, null, "odd `name"))?.primaryKey,
+    ).toEqual(["id"]);
+    expect(
+      (await engine.table({ connection: own, shared: new Map() }, "information_schema", "TABLES"))
+        ?.columns.size,
+    ).toBeGreaterThan(5);
+    expect(
+      (await engine.table({ connection: own, shared: new Map() }, null, "isam"))?.transactional,
+    ).toBe(false);
     for (const name of ["no_such", "pair", ""])
-      expect(await engine.table(own, null, name)).toBe(null);
-    expect(await engine.table(own, "no_such", "kinds")).toBe(null);
+      expect(await engine.table({ connection: own, shared: new Map() }, null, name)).toBe(null);
+    expect(await engine.table({ connection: own, shared: new Map() }, "no_such", "kinds")).toBe(
+      null,
+    );
+  });
+
+  test("reads once what concerns all tables of the server, for tables that are read together", async () => {
+    const shared: SharedFacts = new Map();
+    const run = vi.spyOn(own, "run");
+    await engine.table({ connection: own, shared }, null, "kinds");
+    await engine.table({ connection: own, shared }, null, "kinds_view");
+    const texts = run.mock.calls.map(([text]) => text);
+    run.mockRestore();
+    const wide = texts.filter((text) =>
+      /from information_schema.REFERENTIAL_CONSTRAINTS/.test(text),
+    );
+    expect(wide).toHaveLength(1);
   });
 
   test("names the tables and views of the database", async () => {
@@ -855,7 +875,11 @@ describe('decimals "string"', () => {
   test("makes every decimal and 64-bit integer a text, and leaves smaller integers", async () => {
     const typed = await open(database.url, { ...options, decimals: "string" });
     await rows("create table amounts (big bigint, small int, price decimal(9,2))");
-    const { columns } = (await engine.table(own, null, "amounts"))!;
+    const { columns } = (await engine.table(
+      { connection: own, shared: new Map() },
+      null,
+      "amounts",
+    ))!;
     const shown = (name: string, raw: unknown): unknown =>
       typed.dialect.decode(columns.get(name)!)?.(raw) ?? raw;
     expect([shown("big", 5), shown("small", 5), shown("price", "5.50")]).toEqual(["5", 5, "5.5"]);

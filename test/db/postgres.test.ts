@@ -416,7 +416,7 @@ describe("values", () => {
   async function column(type: string) {
     await rows("drop table if exists one");
     await rows(`create table one (id serial primary key, c ${type})`);
-    const table = (await engine.table(own, null, "one"))!;
+    const table = (await engine.table({ connection: own, shared: new Map() }, null, "one"))!;
     return { table, key: table.columns.get("id")!, c: table.columns.get("c")! };
   }
 
@@ -527,7 +527,9 @@ describe("values", () => {
         const connection = await connect(other);
         await rows("create table one (c text)", [], connection);
         await rows("insert into one values ('CAFÉ'), ('ЖУК'), ('100%')", [], connection);
-        const c = (await other.table(connection, null, "one"))!.columns.get("c")!;
+        const c = (await other.table({ connection, shared: new Map() }, null, "one"))!.columns.get(
+          "c",
+        )!;
         const source = { kind: "table", schema: null, name: "one", columns: new Map() } as const;
         const found = async (text: string): Promise<number> => {
           const where = { kind: "contains", column: c, text } as const;
@@ -638,7 +640,7 @@ describe("the catalog", () => {
   });
 
   test("tells the keys of a table, and leaves out partial and computed ones", async () => {
-    const table = (await engine.table(own, null, "kinds"))!;
+    const table = (await engine.table({ connection: own, shared: new Map() }, null, "kinds"))!;
     expect(table.primaryKey).toEqual(["order", "id"]);
     expect(table.unique).toEqual([
       { name: "kinds_pkey", columns: ["order", "id"] },
@@ -658,7 +660,7 @@ describe("the catalog", () => {
     ["plain", { generated: "none", hasDefault: false, nullable: true }],
     ["at", { type: "timestamp", fractionDigits: 1 }],
   ])("tells of column %s", async (name, expected) => {
-    const table = (await engine.table(own, null, "kinds"))!;
+    const table = (await engine.table({ connection: own, shared: new Map() }, null, "kinds"))!;
     expect(table.columns.get(name)).toMatchObject(expected);
   });
 
@@ -667,21 +669,30 @@ describe("the catalog", () => {
       "create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
     );
     await rows("create table cased (plain text, folded text collate any_case)");
-    const { columns } = (await engine.table(own, null, "cased"))!;
+    const { columns } = (await engine.table(
+      { connection: own, shared: new Map() },
+      null,
+      "cased",
+    ))!;
     expect([...columns.values()].map(({ isLoose = false }) => isLoose)).toEqual([false, true]);
   });
 
   test("takes views, other schemas and odd names, and knows no others", async () => {
-    const view = (await engine.table(own, null, "kinds_view"))!;
+    const view = (await engine.table({ connection: own, shared: new Map() }, null, "kinds_view"))!;
     expect([view.kind, view.primaryKey, view.columns.get("price")?.nullable]).toEqual([
       "view",
       [],
       true,
     ]);
-    expect((await engine.table(own, null, "kinds_stored"))?.kind).toBe("view");
-    expect((await engine.table(own, "other", 'Odd "name'))?.primaryKey).toEqual(["id"]);
+    expect(
+      (await engine.table({ connection: own, shared: new Map() }, null, "kinds_stored"))?.kind,
+    ).toBe("view");
+    expect(
+      (await engine.table({ connection: own, shared: new Map() }, "other", 'Odd "name'))
+        ?.primaryKey,
+    ).toEqual(["id"]);
     for (const name of ["Kinds", "no_such", 'Odd "name', "kinds_pkey", ""]) {
-      expect(await engine.table(own, null, name)).toBe(null);
+      expect(await engine.table({ connection: own, shared: new Map() }, null, name)).toBe(null);
     }
   });
 

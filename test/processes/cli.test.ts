@@ -287,5 +287,5 @@ test.each([
 ])("%s shows the usage", async (_name, args, expected) => {
   const { status, stderr } = await rowgate(args);
   expect(status).toBe(expected);
-  expect(stderr).toContain("Usage: npm run rowgate -- <command>");
+  expect(stderr).toContain("Usage: rowgate <command>");
 });

@@ -3,6 +3,7 @@ import { serverAddress } from "../database-address.ts";
 
 export const address = serverAddress({
   schemes: ["mysql", "mariadb"],
+  title: "MySQL or MariaDB",
   driver: "mysql2",
   port: 3306,
   pooledFault: {

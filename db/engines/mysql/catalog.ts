@@ -9,15 +9,16 @@ import type {
   TableRefusal,
   UniqueConstraint,
 } from "../../../core/values/column.ts";
-import { changesWith } from "../changes-with.ts";
-import type { Connection } from "../engine.ts";
+import { changesWith, type TableLinks } from "../changes-with.ts";
+import { type Connection, type SharedFacts, sharedFact } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import { type ColumnFacts, columnOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
+import { noWrites, writesOfView } from "./view-writes.ts";
 
 /** Null when there is no such table or view. `schema` null = the database of the URL. */
 export async function readTable(
-  connection: MysqlConnection,
+  { connection, shared }: { connection: MysqlConnection; shared: SharedFacts },
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -34,8 +35,13 @@ export async function readTable(
   const indexes = [...groupedBy(await read(indexesQuery))];
   const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];
   const columnRows = await read(columnsQuery);
+  const taken = isView
+    ? await writesOfView(connection, { schema, name }, columnRows.map(columnNamed))
+    : noWrites;
   const columns = columnRows.map((row) =>
     tableColumn(row, {
+      isMade: taken.made.has(String(row["name"])),
+      isFixed: taken.fixed.has(String(row["name"])),
       isView,
       isJson: jsonColumns.has(String(row["name"])),
       isFilledByTrigger: fills,
@@ -45,8 +51,6 @@ export async function readTable(
   );
   const references = [...groupedBy(await read(referencesQuery))];
   const identity = String(table["identity"]);
-  const cascades = await connection.run(cascadesQuery, [], false);
-  const triggers = await connection.run(triggersQuery, [], false);
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -66,7 +70,7 @@ export async function readTable(
       referencedColumns: parts.map((part) => String(part["referenced_column"])),
     })),
     refusals: isView
-      ? []
+      ? taken.refusals
       : [
           ...lackedRights(columnRows),
           ...((await mayDelete(connection, schema, name)) ? [] : [refusalOf("delete", null)]),
@@ -75,13 +79,23 @@ export async function readTable(
     insertsReturn: returnsInserts(version) && (fills || hasDefaultKey(columns, primaryKey)),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
-    changesWith: changesWith(identity, {
-      links: cascades.rows.map((row) => ({
-        from: String(row["parent"]),
-        to: String(row["child"]),
-      })),
-      triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
-    }),
+    // What stands under a view changes with it.
+    changesWith: isView
+      ? null
+      : changesWith(identity, await sharedFact(shared, "links", () => linksOf(connection))),
+  };
+}
+
+/** Of all databases of the server: it opens each of their tables for that. */
+async function linksOf(connection: MysqlConnection): Promise<TableLinks> {
+  const cascades = await connection.run(cascadesQuery, [], false);
+  const triggers = await connection.run(triggersQuery, [], false);
+  return {
+    links: cascades.rows.map((row) => ({
+      from: String(row["parent"]),
+      to: String(row["child"]),
+    })),
+    triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
   };
 }
 
@@ -223,6 +237,8 @@ const hasDefaultKey = (columns: readonly Column[], primaryKey: readonly string[]
 
 const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
 
+const columnNamed = (row: RawRow): string => String(row["name"]);
+
 const columnName = (part: RawRow): string => String(part["column_name"]);
 
 /** MariaDB makes a JSON column a longtext with this check; null for any other. */
@@ -236,6 +252,10 @@ function groupedBy(rows: readonly RawRow[]): Map<string, RawRow[]> {
 }
 
 interface TableFacts {
+  /** Of a view: the table under it numbers the column. */
+  readonly isMade: boolean;
+  /** Of a view: an expression, which nobody can set. */
+  readonly isFixed: boolean;
   readonly isView: boolean;
   readonly isJson: boolean;
   readonly isFilledByTrigger: boolean;
@@ -246,12 +266,12 @@ interface TableFacts {
 
 function tableColumn(
   row: RawRow,
-  { isView, isJson, isFilledByTrigger, isUntoldKey, version }: TableFacts,
+  { isView, isMade, isFixed, isJson, isFilledByTrigger, isUntoldKey, version }: TableFacts,
 ): Column {
   const extra = String(row["extra"]);
   // Both servers say the expression; MariaDB says NULL where there is none.
-  const isComputed = Boolean(row["expression"]);
-  const isIdentity = !isView && /auto_increment/i.test(extra);
+  const isComputed = Boolean(row["expression"]) || isFixed;
+  const isIdentity = isMade || (!isView && /auto_increment/i.test(extra));
   // MariaDB writes the absent default of a nullable column as the word.
   const isDefaulted =
     !isUntoldKey && row["initial"] !== null && !(isMariaDb(version) && row["initial"] === "NULL");

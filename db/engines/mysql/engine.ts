@@ -2,7 +2,8 @@
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
-import { readOutlines } from "./outline.ts";
+import { indexFor, readPlan } from "./advice.ts";
+import { readOutlines, readSchemas } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { isIP } from "node:net";
 import type { SslOptions } from "mysql2";
@@ -51,8 +52,12 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     loggedMessage,
     connectFault: (error) => connectFault(error, placeOf(target)),
     // The pool lends what `connect` made.
-    table: (connection, schema, name) => readTable(connection as MysqlConnection, schema, name),
+    table: ({ connection, shared }, schema, name) =>
+      readTable({ connection: connection as MysqlConnection, shared }, schema, name),
     names: readNames,
+    plan: readPlan,
+    indexFor,
+    schemas: readSchemas,
     referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),

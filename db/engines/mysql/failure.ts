@@ -73,6 +73,9 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1048, "notNull"],
   [1263, "notNull"],
   [1364, "notNull"],
+  // Through a view: a column that the view leaves out has no default, and WITH CHECK OPTION.
+  [1423, "notNull"],
+  [1369, "check"],
   [3819, "check"],
   [4025, "check"],
   [1406, "tooLong"],

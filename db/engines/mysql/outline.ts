@@ -26,6 +26,17 @@ export async function readOutlines(
   }));
 }
 
+/** Those of the server itself are left out. */
+export async function readSchemas(connection: Connection): Promise<readonly string[]> {
+  const { rows } = await connection.run(schemasQuery, [], false);
+  return rows.map((row) => String(row["schema"]));
+}
+
+const schemasQuery = `
+  select TABLE_SCHEMA as \`schema\` from information_schema.TABLES
+  where TABLE_SCHEMA not in ('information_schema', 'mysql', 'performance_schema', 'sys')
+  group by TABLE_SCHEMA order by TABLE_SCHEMA = database() desc, TABLE_SCHEMA`;
+
 /** A view's comment is always `VIEW`. */
 function commentOf(row: RawRow): string | null {
   const comment = String(row["comment"] ?? "");

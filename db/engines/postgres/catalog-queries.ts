@@ -10,16 +10,19 @@ export const foldingQuery = `
 
 export const relationQuery = `
   select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity,
-    -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update.
+    -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update, 64 instead of.
     exists (
-      select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 7 = 7
+      select from pg_catalog.pg_trigger t
+      where t.tgrelid = c.oid and t.tgenabled <> 'D' and (t.tgtype & 7 = 7 or t.tgtype & 69 = 69)
     ) as fills,
+    c.relkind = 'v' and pg_catalog.pg_relation_is_updatable(c.oid, false) & 8 <> 0 as definition_takes_inserts,
+    c.relkind in ('v', 'm') and pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0 as lacks_locks,
     (
       select coalesce(json_agg(e.name), '[]')::text
       from (values (4, 'insert'), (8, 'delete'), (16, 'update')) as e(bit, name)
       where exists (
         select from pg_catalog.pg_trigger t
-        where t.tgrelid = c.oid and t.tgenabled <> 'D' and t.tgtype & 3 = 3 and t.tgtype & e.bit <> 0
+        where t.tgrelid = c.oid and t.tgenabled <> 'D' and (t.tgtype & 3 = 3 or t.tgtype & 65 = 65) and t.tgtype & e.bit <> 0
       )
     ) as passes_over
   from pg_catalog.pg_class c
@@ -78,7 +81,11 @@ export const columnsQuery = `
   select a.attname::text as name, t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.required, t.labels,
     t.has_default or a.attidentity <> '' as has_default,
     a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
-    a.attgenerated <> '' or a.attidentity = 'a' as computed,
+    a.attgenerated <> '' or a.attidentity = 'a' or exists (
+      select from pg_catalog.pg_class c
+      where c.oid = $1::oid and c.relkind = 'v' and pg_catalog.pg_relation_is_updatable(c.oid, true) & 12 <> 0
+        and not pg_catalog.pg_column_is_updatable(c.oid, a.attnum, true)
+    ) as computed,
     exists (
       select from pg_catalog.pg_collation l where l.oid = a.attcollation and not l.collisdeterministic
     ) as loose
@@ -103,6 +110,15 @@ export const outputsQuery = `
   join json_to_recordset($1::json) as o("index" int, "table" oid, "number" int) on o.index = t.place
   left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and o.table <> 0
   order by t.place`;
+
+/** Which columns of a view the database fills, as those of the table under it: by the places that the server tells of the view's query. */
+export const filledQuery = `
+  select o.index, a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
+    a.attgenerated <> '' or a.attidentity = 'a' as computed
+  from json_to_recordset($1::json) as o("index" int, "table" oid, "number" int)
+  join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number
+  left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where a.atthasdef or a.attidentity <> ''`;
 
 /** Keys of an index in their order, as JSON. Partial and expression indexes are no keys. */
 export const keysQuery = `
@@ -190,6 +206,11 @@ export const refusalsQuery = `
   from pg_catalog.pg_rewrite r
   where r.ev_class = $1::oid and r.is_instead and r.ev_type in ('2', '3', '4')
     and pg_catalog.pg_get_ruledef(r.oid) !~* '\\mreturning\\M'
+  union all
+  select v.statement, null, 'view', null
+  from pg_catalog.pg_class c
+  cross join (values ('update', 4), ('insert', 8), ('delete', 16)) as v(statement, bit)
+  where c.oid = $1::oid and c.relkind in ('v', 'm') and pg_catalog.pg_relation_is_updatable(c.oid, true) & v.bit = 0
   union all
   select 'insert', null, 'sequence', c.relname::text
   from pg_catalog.pg_attrdef d

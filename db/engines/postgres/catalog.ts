@@ -18,6 +18,7 @@ import {
   affectedQuery,
   checksQuery,
   columnsQuery,
+  filledQuery,
   foldingQuery,
   keysQuery,
   namesQuery,
@@ -31,7 +32,7 @@ import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = whatever the search path finds. */
 export async function readTable(
-  connection: Connection,
+  connection: PostgresConnection,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -45,15 +46,20 @@ export async function readTable(
   const refusals = await connection.run(refusalsQuery, [relation["oid"]], false);
   const affected = await connection.run(affectedQuery, [relation["oid"]], false);
   const identity = String(relation["identity"]);
+  const filled =
+    relation["definition_takes_inserts"] === true
+      ? await filledByTable(connection, relation["oid"])
+      : noneFilled;
   return {
     kind: isView ? "view" : "table",
     schema,
     name,
     columns: new Map(
-      attributes.rows.map((row) => [
+      attributes.rows.map((row, at) => [
         String(row["name"]),
         {
           ...columnOf(row as unknown as ColumnRow),
+          ...filled.get(at),
           ...(relation["fills"] === true &&
             row["computed"] !== true && { isFilledByTrigger: true }),
         },
@@ -73,15 +79,46 @@ export async function readTable(
     })),
     refusals: refusals.rows.map(refusalOf),
     passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
+    ...(relation["lacks_locks"] === true && { locksRows: false }),
     transactional: true,
     identity,
-    changesWith: changesWith(identity, {
-      links: affected.rows.map((row) => ({ from: identity, to: String(row["identity"]) })),
-      triggered: new Set(
-        affected.rows.flatMap((row) => (row["triggers"] === true ? [String(row["identity"])] : [])),
-      ),
-    }),
+    // What stands under a view changes with it.
+    changesWith: isView
+      ? null
+      : changesWith(identity, {
+          links: affected.rows.map((row) => ({ from: identity, to: String(row["identity"]) })),
+          triggered: new Set(
+            affected.rows.flatMap((row) =>
+              row["triggers"] === true ? [String(row["identity"])] : [],
+            ),
+          ),
+        }),
   };
+}
+
+type Filled = Pick<Column, "hasDefault" | "generated">;
+const noneFilled: ReadonlyMap<number, Filled> = new Map();
+
+/** Columns of a simple view, by place, that the table under it fills when an INSERT leaves them out. */
+async function filledByTable(
+  connection: PostgresConnection,
+  oid: unknown,
+): Promise<ReadonlyMap<number, Filled>> {
+  const text = "select pg_catalog.pg_get_viewdef($1::oid) as text";
+  const { rows } = await connection.run(text, [oid], false);
+  const outputs = await connection.outputColumns(String(rows[0]?.["text"]).replace(/;\s*$/, ""));
+  const places = outputs.map(({ table, number }, index) => ({ index, table, number }));
+  const found = await connection.run(filledQuery, [JSON.stringify(places)], false);
+  return new Map(
+    found.rows.map((row) => [
+      Number(row["index"]),
+      {
+        hasDefault: true,
+        generated:
+          row["computed"] === true ? "computed" : row["identity"] === true ? "identity" : "none",
+      },
+    ]),
+  );
 }
 
 /** Names of the tables and views of the default schema. */
@@ -165,9 +202,11 @@ function refusalOf({ statement, columns, kind, name }: RawRow): TableRefusal {
       ? `whose schema "${String(name)}" the database user has no right to use`
       : kind === "rule"
         ? `where the rule "${String(name)}" takes the place of ${verb} and answers no rows`
-        : kind === "sequence"
-          ? `whose sequence "${String(name)}" the database user has no right to use`
-          : `on which the database user has no right to ${verb}`;
+        : kind === "view"
+          ? `a view on which the database carries out no ${verb}, because it neither is a simple view of one table nor has an INSTEAD OF trigger for it`
+          : kind === "sequence"
+            ? `whose sequence "${String(name)}" the database user has no right to use`
+            : `on which the database user has no right to ${verb}`;
   return {
     statement: statement as TableRefusal["statement"],
     columns: columns === null ? null : names(columns),

@@ -2,7 +2,8 @@
  * PostgreSQL as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
-import { readOutlines } from "./outline.ts";
+import { indexFor, readPlan } from "./advice.ts";
+import { readOutlines, readSchemas } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { standardTexts } from "../standard-texts.ts";
 import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
@@ -64,8 +65,12 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, connector.place),
-    table: readTable,
+    table: ({ connection }, schema, name) =>
+      readTable(connection as PostgresConnection, schema, name),
     names: readNames,
+    plan: readPlan,
+    indexFor,
+    schemas: readSchemas,
     referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),

@@ -20,6 +20,27 @@ export async function readOutlines(
   }));
 }
 
+/** Those of the server itself, of extensions alone, and of sessions are left out. */
+export async function readSchemas(connection: Connection): Promise<readonly string[]> {
+  const { rows } = await connection.run(schemasQuery, [], false);
+  return rows.map((row) => String(row["schema"]));
+}
+
+const schemasQuery = `
+  select n.nspname::text as schema
+  from pg_catalog.pg_namespace n
+  where n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
+    and pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+    and exists (
+      select from pg_catalog.pg_class c
+      where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'f', 'v', 'm') and not c.relispartition
+        and not exists (
+          select from pg_catalog.pg_depend p
+          where p.classid = 'pg_catalog.pg_class'::regclass and p.objid = c.oid and p.deptype = 'e'
+        )
+    )
+  order by n.nspname = current_schema() desc, n.nspname`;
+
 /** `CHECK ((qty >= 0)) NOT VALID` -> `(qty >= 0)`. */
 const conditionOf = (definition: string): string =>
   /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1] ?? definition;

@@ -4,6 +4,8 @@ import { type EngineAddress, unknownSettings } from "../database-address.ts";
 
 export const address: EngineAddress = {
   schemes: ["sqlite"],
+  title: "SQLite file",
+  port: null,
   driver: "better-sqlite3",
   databaseOf(url) {
     const path = pathOf(url);

@@ -12,8 +12,9 @@ import {
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
-import type { Connection } from "../engine.ts";
+import { type Connection, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
+import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./stored-forms.ts";
 import { notationOf, typeFacts } from "./types.ts";
 
@@ -28,14 +29,13 @@ interface ColumnRow {
 }
 
 /** Where tables are read, and what is learned of the forms of their values. */
-export interface Reading {
-  readonly connection: Connection;
+export interface Reading extends TableReading {
   readonly database: Database;
   readonly forms: StoredForms;
 }
 
 export async function readTable(
-  { connection, database, forms }: Reading,
+  { connection, shared, database, forms }: Reading,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
@@ -86,9 +86,13 @@ export async function readTable(
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
     passesOver: await passedOver(rows, found.name, schema),
+    ...(isView && { refusals: refusedByView(await triggersOf(rows, found.name, schema), columns) }),
     transactional: true,
     identity: self,
-    changesWith: changesWith(self, await linksOf(rows, schema)),
+    // What stands under a view changes with it.
+    changesWith: isView
+      ? null
+      : changesWith(self, await sharedFact(shared, `links ${schema}`, () => linksOf(rows, schema))),
   };
 }
 
@@ -223,12 +227,18 @@ async function passedOver(
   table: string,
   schema: string | null,
 ): Promise<ReadonlySet<WriteKind>> {
+  const found = await triggersOf(rows, table, schema);
+  const isQuiet = found.some((sql) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
+  return new Set(isQuiet ? (["insert", "update", "delete"] as const) : []);
+}
+
+/** The texts of a table's triggers. */
+async function triggersOf(rows: Rows, table: string, schema: string | null): Promise<string[]> {
   const found = await rows<{ sql: string }>(
     `select sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`,
     table,
   );
-  const isQuiet = found.some(({ sql }) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
-  return new Set(isQuiet ? (["insert", "update", "delete"] as const) : []);
+  return found.map(({ sql }) => sql);
 }
 
 /** Names differ in nothing but case here. */

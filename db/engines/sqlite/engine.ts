@@ -2,6 +2,7 @@
  * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, which has to exist, or one connection for a
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
  */
+import { indexFor, readPlan } from "./advice.ts";
 import { readOutlines } from "./outline.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -77,9 +78,12 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, path),
-    table: (connection, schema, name) =>
-      readTable({ connection, database: databases.get(connection)!, forms }, schema, name),
+    table: ({ connection, shared }, schema, name) =>
+      readTable({ connection, shared, database: databases.get(connection)!, forms }, schema, name),
     names: readNames,
+    plan: readPlan,
+    indexFor,
+    schemas: async () => [],
     referencesTo: readReferencesTo,
     outlines: readOutlines,
     async query(connection, text) {

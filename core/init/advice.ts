@@ -1,0 +1,200 @@
+/**
+ * Indexes that requests would profit from: for the searches and the order of drop-downs, for references and lines, and for
+ * sorts by time. The planner of the database is asked about the statements that requests send; what it serves needs no advice.
+ */
+import { compileProject } from "../config/compile-project.ts";
+import type { ProjectConfig } from "../config/read-config.ts";
+import { remembering } from "../config/survey.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Db, IndexWish } from "../plans/ports.ts";
+import { labelMatch } from "../lists/lookup-filter.ts";
+import { orderedBy } from "../lists/order.ts";
+import { type Condition, type Count, equals, type Select, sourceOf } from "../query/statement.ts";
+import type { Column, Table } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
+import type { Scalar } from "../values/scalar.ts";
+
+export interface Advice {
+  /** Of an endpoint over the table. */
+  readonly file: string;
+  readonly table: string;
+  readonly column: string;
+  readonly message: string;
+  /** SQL to run, in this order; empty = no index of this database would help. */
+  readonly statements: readonly string[];
+}
+
+/** A request, and the index that it would want. */
+interface Request {
+  readonly wish: IndexWish;
+  readonly statement: Select | Count;
+  /** What happens without it: `drop-downs search name, and each search reads the whole table`. */
+  readonly message: string;
+}
+
+/** Tables with fewer rows are read quickly enough as a whole. */
+export const smallTableRows = 10_000;
+
+/** Rejects as the database does when it does not answer. */
+export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]> {
+  const found = new Map<string, Advice>();
+  const large = new Map<string, Promise<boolean>>();
+  const catalog = remembering(db.catalog);
+  const { entities } = await compileProject(config, catalog);
+  for (const { name, document, payload } of config.endpoints) {
+    const entity = entities.get(name);
+    const own = payload.tableName === undefined ? null : await catalog.table(payload.tableName);
+    if (entity === undefined || own?.kind !== "table") continue;
+    for (const request of requestsOf(entity, own)) {
+      const { table, column, use } = request.wish;
+      const key = JSON.stringify([table.identity, column.name, use]);
+      if (found.has(key)) continue;
+      const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
+      large.set(table.identity, isLarge);
+      if (!(await isLarge) || (await isServed(request, db))) continue;
+      const advice = adviceOf(document.file, request, db);
+      const isTold = advice.statements.length > 0 && isAmong([...found.values()], advice);
+      if (!isTold) found.set(key, advice);
+    }
+  }
+  return [...found.values()];
+}
+
+/** A database that gives no plan for a statement gets no advice about it. */
+async function isServed({ wish, statement }: Request, db: Db): Promise<boolean> {
+  try {
+    const { readsAll, sortsAll } = await db.plan(statement);
+    return wish.use === "sorts" ? !sortsAll : !readsAll;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    return true;
+  }
+}
+
+/** One index may serve several requests. */
+const isAmong = (told: readonly Advice[], { statements }: Advice): boolean =>
+  told.some((one) => one.statements.join() === statements.join());
+
+function adviceOf(file: string, { wish, message }: Request, db: Db): Advice {
+  const statements = db.indexFor(wish) ?? [];
+  const other =
+    wish.use === "contains"
+      ? `; no index of this database finds a text within a text, but "match": "prefix" in fieldNameLookup could use one`
+      : "; no index of this database serves that";
+  return {
+    file,
+    table: wish.table.name,
+    column: wish.column.name,
+    message: statements.length > 0 ? message : message + other,
+    statements,
+  };
+}
+
+function requestsOf(entity: Entity, table: Table): Request[] {
+  return [
+    ...lookupRequests(entity, table),
+    ...referenceRequests(table),
+    ...detailRequests(entity),
+    ...timeRequests(entity, table),
+  ];
+}
+
+/** Of three letters, which every index of trigrams can use. */
+const searched = "abc";
+
+/** Only where the label is a column of the table itself. */
+function lookupRequests({ lookup }: Entity, table: Table): Request[] {
+  if (lookup === null || table.columns.get(lookup.text.name) === undefined) return [];
+  const { text, id, source } = lookup;
+  if (text.type !== "text" || source.kind !== "table" || source.name !== table.name) return [];
+  const sort = orderedBy(
+    [
+      { column: text, direction: "asc" },
+      { column: id, direction: "asc" },
+    ],
+    lookup,
+  );
+  const requests: Request[] = [
+    {
+      wish: { table, column: text, use: "sorts", order: sort },
+      statement: page(source, [id, text], sort),
+      message: `drop-downs are sorted by ${text.name}, and each list sorts the whole table`,
+    },
+  ];
+  if (lookup.ignoresAccents) return requests;
+  const use = lookup.matchesPrefix ? "begins" : "contains";
+  const where = labelMatch(searched, lookup);
+  return [
+    {
+      wish: { table, column: text, use, order: sort },
+      statement: { kind: "count", source, where },
+      message: `drop-downs search in ${text.name}, and each search reads the whole table`,
+    },
+    ...requests,
+  ];
+}
+
+function referenceRequests(table: Table): Request[] {
+  return table.foreignKeys.flatMap(({ columns, referencedTable }) => {
+    const column = table.columns.get(columns[0]!);
+    if (column === undefined || columns.length !== 1) return [];
+    const message = `${column.name} refers to ${referencedTable}, and finding the rows of one of its records reads the whole table`;
+    return equalsRequest(table, column, message);
+  });
+}
+
+function detailRequests({ composite }: Entity): Request[] {
+  return (composite?.details ?? []).flatMap(({ table, foreignKey }) =>
+    equalsRequest(
+      table,
+      foreignKey,
+      `${foreignKey.name} joins ${table.name} to its header, and reading a document reads the whole table`,
+    ),
+  );
+}
+
+function equalsRequest(table: Table, column: Column, message: string): Request[] {
+  const value = samples[column.type];
+  if (value === undefined) return [];
+  const where: Condition = equals(column, value);
+  const statement: Count = { kind: "count", source: sourceOf(table), where };
+  return [{ wish: { table, column, use: "equals", order: [] }, statement, message }];
+}
+
+const samples: Readonly<Partial<Record<Column["type"], Scalar>>> = {
+  text: searched,
+  integer: 1n,
+  decimal: "1",
+  uuid: "6f1c1a3e-0c5d-4a3f-9d2e-000000000001",
+};
+
+/** What people sort lists by most: when something happened. */
+function timeRequests({ read }: Entity, table: Table): Request[] {
+  if (read === null || read.source.kind !== "table" || read.source.name !== table.name) return [];
+  return [...read.columns.values()].flatMap((column): Request[] => {
+    if (column.type !== "timestamp" && column.type !== "date") return [];
+    const sort = orderedBy([{ column, direction: "desc" }], read);
+    return [
+      {
+        wish: { table, column, use: "sorts", order: sort },
+        statement: page(read.source, [column], sort),
+        message: `lists with the last ${column.name} first are likely, and each of their pages sorts the whole table`,
+      },
+    ];
+  });
+}
+
+const page = (
+  source: Select["source"],
+  columns: readonly Column[],
+  sort: Select["sort"],
+): Select => ({
+  kind: "select",
+  source,
+  columns,
+  where: null,
+  sort,
+  limit: 26,
+  offset: 0,
+  lock: false,
+});

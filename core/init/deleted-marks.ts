@@ -1,0 +1,48 @@
+/** Columns of a table that by their names and types say which rows are deleted, as `softDelete` of an endpoint's file. */
+import { marksIn } from "../config/soft-delete-plan.ts";
+import { markNames } from "../plans/soft-delete.ts";
+import type { Table } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { wordsOf } from "./name-words.ts";
+
+export interface DeletedMarks {
+  /** `true`, or the names that differ from the usual ones. */
+  readonly setting: true | Readonly<Record<string, string>>;
+  /** All names, in the order of the table. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** The usual name of each column, and its names in words. */
+const known = {
+  flag: { usual: "is_deleted", words: ["is deleted", "deleted", "deleted flag"] },
+  at: { usual: "deleted_at", words: ["deleted at", "deleted on"] },
+  by: { usual: "deleted_by", words: ["deleted by"] },
+} as const;
+
+/** Null where nothing says so: a name alone, on a column that cannot hold a mark, is not enough. */
+export function deletedMarks({ columns, primaryKey, transactional }: Table): DeletedMarks | null {
+  if (primaryKey.length === 0 || !transactional) return null;
+  const pick = (member: keyof typeof known): string => {
+    const { usual, words } = known[member];
+    const names = [...columns.keys()].filter((name) =>
+      (words as readonly string[]).includes(wordsOf(name).join(" ")),
+    );
+    return names.includes(usual) ? usual : (names[0] ?? usual);
+  };
+  const found = { flag: pick("flag"), at: pick("at"), by: pick("by") };
+  const marks = marksIn(columns, found, () => {});
+  if (marks === null || primaryKey.some((name) => Object.values(found).includes(name))) return null;
+  const { flag, at } = markNames(marks);
+  // A text could hold anything, and a number could count.
+  const isTime = marks.at !== null && columnTypes[marks.at.type].isInstant;
+  const isFlag = marks.flag?.type === "boolean" || (flag !== null && flag !== "deleted");
+  if (!isTime && !isFlag) return null;
+  const names = [flag, at, marks.by?.name ?? null].filter((name) => name !== null);
+  const others = Object.entries(found).filter(
+    ([member, name]) => names.includes(name) && name !== known[member as keyof typeof known].usual,
+  );
+  return {
+    setting: others.length === 0 ? true : Object.fromEntries(others),
+    names: new Set([...columns.keys()].filter((name) => names.includes(name))),
+  };
+}

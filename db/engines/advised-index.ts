@@ -1,0 +1,21 @@
+/** Names and parts of indexes in statements that are advised to the operator. */
+import { hashOf } from "../../core/values/hash.ts";
+import type { Sort } from "../../core/query/statement.ts";
+import type { IndexWish } from "../../core/plans/ports.ts";
+
+/** Short enough for every engine: `goods_name_search`, or a hash where that would be too long. */
+export function indexName({ table, column }: IndexWish, purpose: string): string {
+  const name = `${table.name}_${column.name}_${purpose}`.replace(/\W+/g, "_").toLowerCase();
+  return name.length <= 60 ? name : `${name.slice(0, 40)}_${hashOf(name)}`.slice(0, 60);
+}
+
+/** The table's name with its schema, each part between the quotes. */
+export const quotedTable = ({ schema, name }: IndexWish["table"], quote: '"' | "`"): string =>
+  (schema === null ? [name] : [schema, name]).map((part) => quoted(part, quote)).join(".");
+
+export const quoted = (name: string, quote: '"' | "`"): string =>
+  quote + name.replaceAll(quote, quote + quote) + quote;
+
+/** A part of an index in an engine where nulls have one place only. */
+export const plainTerm = ({ column, direction }: Sort, quote: '"' | "`"): string =>
+  `${quoted(column.name, quote)}${direction === "desc" ? " desc" : ""}`;

@@ -1,0 +1,104 @@
+/** What MySQL or MariaDB would write through a view. The server is asked by preparing statements, which runs none. */
+import type { TableRefusal, WriteKind } from "../../../core/values/column.ts";
+import type { MysqlConnection } from "./connection.ts";
+
+export interface ViewWrites {
+  readonly refusals: readonly TableRefusal[];
+  /** Columns that the table under the view numbers. */
+  readonly made: ReadonlySet<string>;
+  /** Columns that are expressions. */
+  readonly fixed: ReadonlySet<string>;
+}
+
+export const noWrites: ViewWrites = { refusals: [], made: new Set(), fixed: new Set() };
+
+export async function writesOfView(
+  connection: MysqlConnection,
+  { schema, name }: { schema: string | null; name: string },
+  columns: readonly string[],
+): Promise<ViewWrites> {
+  const { rows } = await connection.run(updatableQuery, [schema, name], false);
+  if (rows[0]?.["updatable"] !== "YES") return takesNothing;
+  const view = [schema, name].flatMap((part) => (part === null ? [] : quoted(part))).join(".");
+  const ask = (text: string): Promise<number> => refusal(connection, text);
+  const refused = new Map<WriteKind, string>();
+  const note = (statement: WriteKind, number: number): void => {
+    const reason = reasonOf(statement, number);
+    if (reason !== null) refused.set(statement, reason);
+  };
+  const first = quoted(columns[0] ?? "");
+  const deletes = await ask(`delete from ${view} where 1 = 0`);
+  note("delete", deletes);
+  const updates = await ask(`update ${view} set ${first} = ${first} where 1 = 0`);
+  // An UPDATE of a join may set columns of one of its tables, which one only the statement tells.
+  note("update", severalTables.has(deletes) ? deletes : updates);
+  const fixed = new Set<string>();
+  if (!refused.has("update"))
+    for (const column of columns)
+      if ((await ask(`insert into ${view} (${quoted(column)}) values (null)`)) === notInsertable)
+        fixed.add(column);
+  const settable = columns.filter((column) => !fixed.has(column)).map(quoted);
+  const nulls = settable.map(() => "null");
+  note(
+    "insert",
+    settable.length === 0
+      ? notInsertable
+      : await ask(`insert into ${view} (${settable.join(", ")}) values (${nulls.join(", ")})`),
+  );
+  const refusals = [...refused].map(([statement, reason]) => ({
+    statement,
+    columns: null,
+    reason,
+  }));
+  const fields = refused.has("insert") ? [] : await connection.describe(`select * from ${view}`);
+  const made = fields
+    .filter(({ flags }) => (flags & autoIncrement) !== 0)
+    .map((field) => field.name);
+  return { refusals, made: new Set(made), fixed: refused.has("update") ? new Set() : fixed };
+}
+
+/** The server's own views, as those of information_schema, are not listed there. */
+const updatableQuery = `
+  select IS_UPDATABLE as updatable from information_schema.VIEWS
+  where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
+
+const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
+
+/** A bit of a field's flags. */
+const autoIncrement = 512;
+
+const notInsertable = 1471;
+const rightsMissing: ReadonlySet<number> = new Set([1142, 1143]);
+const severalTables: ReadonlySet<number> = new Set([1393, 1394, 1395]);
+const notUpdatable: ReadonlySet<number> = new Set([1288, notInsertable]);
+
+const takesNothing: ViewWrites = {
+  ...noWrites,
+  refusals: (["insert", "update", "delete"] as const).map((statement) => ({
+    statement,
+    columns: null,
+    reason: `a view on which the database carries out no ${statement.toUpperCase()}, because its rows are not those of a table`,
+  })),
+};
+
+/** The number of the server's error; 0 = it would run the statement, or refuse it for a value alone. */
+async function refusal(connection: MysqlConnection, text: string): Promise<number> {
+  try {
+    await connection.describe(text);
+    return 0;
+  } catch (error) {
+    const { errno } = error as { errno?: unknown };
+    if (typeof errno !== "number") throw error;
+    return errno;
+  }
+}
+
+function reasonOf(statement: WriteKind, number: number): string | null {
+  const verb = statement.toUpperCase();
+  if (rightsMissing.has(number)) return `on which the database user has no right to ${verb}`;
+  if (severalTables.has(number))
+    return `a view of several tables, on which the database carries out no ${verb}`;
+  if (notUpdatable.has(number))
+    return `a view on which the database carries out no ${verb}, because its rows are not those of a table`;
+  return null;
+}

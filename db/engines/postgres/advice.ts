@@ -1,0 +1,66 @@
+/** What PostgreSQL's planner says of a statement, and the indexes that serve our statements. */
+import type { IndexStatements, IndexWish, QueryPlan } from "../../../core/plans/ports.ts";
+import type { Sort } from "../../../core/query/statement.ts";
+import type { Connection } from "../engine.ts";
+import { indexName, quoted, quotedTable } from "../advised-index.ts";
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** With whole reads switched off: an index that could serve is not advised again where the planner finds that reading all is as quick. */
+export async function readPlan(
+  connection: Connection,
+  text: string,
+  params: readonly unknown[],
+): Promise<QueryPlan> {
+  await connection.run("begin", [], false);
+  try {
+    await connection.run("set local enable_seqscan = off", [], false);
+    const { rows } = await connection.run(`explain (format json) ${text}`, params, false);
+    const told = rows[0]!["QUERY PLAN"];
+    const [{ Plan }] = (typeof told === "string" ? JSON.parse(told) : told) as [{ Plan: PlanNode }];
+    const nodes = nodesOf(Plan);
+    return {
+      readsAll: nodes.some(readsAll),
+      sortsAll: nodes.some((node) => node["Node Type"] === "Sort"),
+    };
+  } finally {
+    await connection.run("rollback", [], false);
+  }
+}
+
+const readsAll = (node: PlanNode): boolean =>
+  node["Node Type"] === "Seq Scan" ||
+  (/^(?:Bitmap )?Index (?:Only )?Scan$/.test(node["Node Type"]) &&
+    node["Index Cond"] === undefined);
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Trigrams serve LIKE without case in the collation of the column, from three characters on. */
+export function indexFor(wish: IndexWish): IndexStatements | null {
+  const { column, use } = wish;
+  const name = quoted(column.name, '"');
+  const purpose = purposes[use];
+  const create = `create index concurrently ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
+  if (use === "equals") return [`${create} (${name})`];
+  if (use === "sorts") return [`${create} (${wish.order.map(sortTerm).join(", ")})`];
+  if (!/^(?:text|character varying|varchar)/.test(column.native)) return null;
+  return ["create extension if not exists pg_trgm", `${create} using gin (${name} gin_trgm_ops)`];
+}
+
+/** As ORDER BY says it. */
+function sortTerm({ column, direction }: Sort): string {
+  const name = quoted(column.name, '"');
+  if (!column.nullable) return direction === "asc" ? name : `${name} desc`;
+  return direction === "asc" ? `${name} nulls first` : `${name} desc nulls last`;
+}
+
+const purposes: Readonly<Record<IndexWish["use"], string>> = {
+  contains: "search",
+  begins: "search",
+  equals: "equal",
+  sorts: "sort",
+};

@@ -1,0 +1,147 @@
+/**
+ * `check --advise`: an index is advised for a request that reads a large table as a whole, the advised statement is run, and then the
+ * planner uses it: the advice is gone.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { checkConfig, type CheckedConfig } from "../../app/start/check-config.ts";
+import { checkReport } from "../../app/start/check-report.ts";
+import { readConfigFiles } from "../../app/start/config-files.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { openSession, type PlainSession } from "../servers/session.ts";
+
+const engine = inject("engine");
+let database: FreshDatabase;
+let session: PlainSession;
+let configDir: string;
+
+/** The numbers from 1 to 50,000 as `n`. */
+const numbers = {
+  sqlite:
+    "with recursive s(n) as (select 1 union all select n + 1 from s where n < 50000) select n from s",
+  mysql: "select seq as n from seq_1_to_50000",
+  postgres: "select n from generate_series(1, 50000) as n",
+}[engine];
+
+const endpoint = (tableName: string, match?: string): object => ({
+  tableName,
+  primaryKey: "id",
+  action: { read: true, first: true, lookup: true },
+  fieldName: tableName === "kinds" ? ["id", "name"] : ["id", "name", "kind_id", "made"],
+  fieldNameLookup: { id: "id", text: "name", ...(match && { match }) },
+});
+
+beforeAll(async () => {
+  database = await freshDatabase(engine);
+  session = await openSession(engine, database.url);
+  await session.run("create table kinds (id integer primary key, name varchar(40) not null)");
+  await session.run("insert into kinds values (1, 'one')");
+  const caseless = engine === "mysql" ? "character set utf8mb4 collate utf8mb4_general_ci" : "";
+  await session.run(
+    `create table goods (id integer primary key, name varchar(40) ${caseless}, kind_id integer not null, made date not null${
+      // MySQL makes an index for each reference itself.
+      engine === "mysql" ? "" : ", foreign key (kind_id) references kinds (id)"
+    })`,
+  );
+  const day = {
+    sqlite: "date('2020-01-01', '+' || (n % 2000) || ' days')",
+    mysql: "'2020-01-01' + interval (n % 2000) day",
+    postgres: "date '2020-01-01' + n % 2000",
+  }[engine];
+  const named = engine === "mysql" ? "concat('goods ', n)" : "'goods ' || n";
+  await session.run(
+    `insert into goods (id, name, kind_id, made) select n, ${named}, 1, ${day} from (${numbers}) as s`,
+  );
+  if (engine === "postgres") await session.run("analyze");
+  configDir = await mkdtemp(join(tmpdir(), "rowgate-advice-"));
+  await mkdir(join(configDir, "shop"));
+  const files = {
+    project: { database: { url: database.url } },
+    goods: endpoint("goods"),
+    kinds: endpoint("kinds"),
+  };
+  for (const [name, content] of Object.entries(files))
+    await writeFile(join(configDir, "shop", `${name}.json`), JSON.stringify(content));
+});
+afterAll(async () => {
+  await session?.close();
+  await database?.drop();
+  await rm(configDir, { recursive: true, force: true });
+});
+
+async function check(): Promise<CheckedConfig> {
+  return checkConfig({ files: await readConfigFiles(configDir), env: {}, advises: true });
+}
+
+const wished = async (): Promise<[string, boolean][]> =>
+  ((await check()).advice ?? []).map(({ message, statements }) => [
+    message.replace(/,.*/s, ""),
+    statements.length > 0,
+  ]);
+
+const search = "drop-downs search in name";
+const label = "drop-downs are sorted by name";
+const reference = "kind_id refers to kinds";
+const time = "lists with the last made first are likely";
+
+describe("check --advise", () => {
+  test("says nothing of indexes unless it is asked", async () => {
+    const { advice } = await checkConfig({ files: await readConfigFiles(configDir), env: {} });
+    expect(advice).toBe(null);
+  });
+
+  test("advises nothing for a small table, and for a large one what its requests need", async () => {
+    expect(await wished()).toEqual([
+      [search, engine === "postgres"],
+      [label, true],
+      ...(engine === "mysql" ? [] : [[reference, true]]),
+      [time, true],
+    ]);
+  });
+
+  test("says honestly where no index helps a search within a text", async () => {
+    const { advice } = await check();
+    const message = advice?.[0]?.message ?? "";
+    const none = 'but "match": "prefix" in fieldNameLookup could use one';
+    expect(message.endsWith(none)).toBe(engine !== "postgres");
+  });
+
+  test("prints the statements for people, and an advice member for programs", async () => {
+    const checked = await check();
+    const all = checked.advice!.flatMap(({ statements }) => statements);
+    const { out } = checkReport(checked, configDir, false);
+    for (const statement of all) expect(out).toContain(`\n  ${statement};\n`);
+    expect(JSON.parse(checkReport(checked, configDir, true).out).advice).toEqual(checked.advice);
+  });
+
+  test("names an index that serves two requests once", async () => {
+    const path = join(configDir, "shop", "more.json");
+    await writeFile(path, JSON.stringify(endpoint("goods", "prefix")));
+    const names = (await check()).advice!.flatMap(({ statements }) => statements);
+    await rm(path);
+    const indexes = names.filter((one) => one.startsWith("create index"));
+    expect(indexes.length).toBe({ sqlite: 4, postgres: 4, mysql: 2 }[engine]);
+  });
+
+  test("is silent once its statements have been run, because the planner uses the indexes", async () => {
+    for (const { statements } of (await check()).advice!)
+      for (const statement of statements) await session.run(statement);
+    if (engine === "postgres") await session.run("analyze");
+    expect(await wished()).toEqual(engine === "postgres" ? [] : [[search, false]]);
+  });
+
+  test("advises an index for searches from the beginning of a label, and knows it afterwards", async () => {
+    const path = join(configDir, "shop", "goods.json");
+    await writeFile(path, JSON.stringify(endpoint("goods", "prefix")));
+    const { advice } = await check();
+    for (const { statements } of advice!)
+      for (const statement of statements) await session.run(statement);
+    // PostgreSQL has the trigrams, MySQL the index that sorts the labels.
+    expect(advice!.map(({ statements }) => statements.length)).toEqual(
+      engine === "sqlite" ? [1] : [],
+    );
+    expect(await wished()).toEqual([]);
+  });
+});
