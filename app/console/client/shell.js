@@ -12,7 +12,7 @@ import { themeButton } from "./theme.js";
 
 /** @param {HTMLElement} app */
 export function createShell(app) {
-  const { drawer, button } = createDrawer();
+  const { drawer, button, docs } = createDrawer();
   const main = h("main", { id: "main", tabindex: "-1" });
   const side = h("nav.side", { id: "side", "aria-label": "Entities" });
   const person = h("span.person");
@@ -62,6 +62,7 @@ export function createShell(app) {
     show(index, route) {
       fill(side, sideOf(index, route));
       fill(person, personOf(index));
+      docs.hidden = index.links["docs"] === undefined;
       open(false);
     },
   };
