@@ -88,7 +88,7 @@ export function entityNotes(
     ...(marks && { deletedField: marksOf(marks, columns) }),
     ...(adjust && { adjust: { reasonRequired: adjust.reasonRequired } }),
     ...(composite && {
-      lines: composite.details.map((detail) => lineNotes(detail, relations)),
+      lines: composite.details.map((detail) => lineNotes(detail, { header: columns, relations })),
     }),
   };
 }
@@ -99,17 +99,32 @@ const marksOf = ({ flag, at }: MarkColumns, columns: Columns): string | null => 
   return name !== undefined && columns.has(name) ? name : null;
 };
 
-function lineNotes(detail: DetailPlan, relations: Relations): Json {
+interface LinesPlace {
+  /** What the caller sees of the header. */
+  readonly header: Columns;
+  readonly relations: Relations;
+}
+
+function lineNotes(detail: DetailPlan, { header, relations }: LinesPlace): Json {
   const { table, key, foreignKey, shown, queryShown, totals, computed } = detail;
+  const seenIn = (columns: Columns, all: readonly Column[]): string[] =>
+    all.map(({ name }) => name).filter((name) => columns.has(name));
+  const [link] = seenIn(shown, [foreignKey]);
   return {
     name: table.name,
     endpoint: relations.endpoints.get(table.identity) ?? null,
-    key: key.map(({ name }) => name),
-    foreignKey: foreignKey.name,
+    key: seenIn(shown, key),
+    ...(link !== undefined && { foreignKey: link }),
     shown: queryShown.length > 0 ? [...queryShown] : [...shown.keys()],
     fields: fieldNotes(shown, { labels: new Map(), table, relations }),
-    computed: computed.map(({ column }) => column.name),
-    totals: totals.map(({ column }) => column.name),
+    computed: seenIn(
+      shown,
+      computed.map(({ column }) => column),
+    ),
+    totals: seenIn(
+      header,
+      totals.map(({ column }) => column),
+    ),
   };
 }
 

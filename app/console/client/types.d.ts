@@ -22,7 +22,8 @@ export interface LinesNote {
   name: string;
   endpoint: string | null;
   key: string[];
-  foreignKey: string;
+  /** Absent: the caller does not see it. */
+  foreignKey?: string;
   shown: string[];
   fields: Record<string, FieldNote>;
   computed: string[];
