@@ -7,12 +7,24 @@ export const vendorFiles: Readonly<Record<string, { package: string; file: strin
   "vendor/tom-select.js": { package: "tom-select", file: "dist/js/tom-select.complete.min.js" },
 };
 
+/** In their order: a later one may say otherwise. */
+const styles: readonly string[] = [
+  "base",
+  "frame",
+  "controls",
+  "grid",
+  "drop-downs",
+  "records",
+  "views",
+  "narrow",
+];
+
 /** Modules that are loaded with the first view that needs them. */
 const isLater = (name: string): boolean => /^(?:vendor|views)\//.test(name);
 
 /** `names`: of all files, relative to `folder`. */
 export const pathsOf = (folder: string, names: readonly string[]): ConsolePaths => ({
-  style: `${folder}style.css`,
+  styles: styles.map((name) => `${folder}styles/${name}.css`),
   start: `${folder}main.js`,
   modules: names
     .filter((name) => name.endsWith(".js") && !isLater(name))

@@ -4,14 +4,14 @@ import { iconPath } from "../pages/page-files.ts";
 
 /** Addresses of the files that the page loads, relative to the root. */
 export interface ConsolePaths {
-  readonly style: string;
+  readonly styles: readonly string[];
   /** The module that starts the console. */
   readonly start: string;
   /** Modules that every visit needs, to be loaded at the same time. */
   readonly modules: readonly string[];
 }
 
-export async function consolePage({ style, start, modules }: ConsolePaths): Promise<string> {
+export async function consolePage({ styles, start, modules }: ConsolePaths): Promise<string> {
   return String(
     await html`<!doctype html>
       <html lang="en">
@@ -21,7 +21,7 @@ export async function consolePage({ style, start, modules }: ConsolePaths): Prom
           <meta name="color-scheme" content="light dark" />
           <title>Rowgate</title>
           <link rel="icon" href="${iconPath}" />
-          <link rel="stylesheet" href="${style}" />
+          ${styles.map((path) => html`<link rel="stylesheet" href="${path}" />`)}
           ${modules.map((path) => html`<link rel="modulepreload" href="${path}" />`)}
           <script type="module" src="${start}"></script>
         </head>

@@ -4,6 +4,7 @@
  */
 import type { BoundAction } from "../dispatch.ts";
 import type { DetailPlan, Entity } from "../plans/entity.ts";
+import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
 import type { ActionView, ViewOf } from "./describe-endpoint.ts";
@@ -68,6 +69,7 @@ export function entityNotes(
   const workflow = viewIn("change-status", "next-statuses")?.workflow;
   const composite = viewIn("read-composite", "create-composite", "update-composite")?.composite;
   const adjust = viewIn("adjust")?.adjust;
+  const marks = viewIn("restore")?.marking?.marks;
   const referrers = table ? (relations.referrers.get(table.identity) ?? []) : [];
   return {
     endpoint,
@@ -83,12 +85,19 @@ export function entityNotes(
           }),
         },
       }),
+    ...(marks && { deletedField: marksOf(marks, columns) }),
     ...(adjust && { adjust: { reasonRequired: adjust.reasonRequired } }),
     ...(composite && {
       lines: composite.details.map((detail) => lineNotes(detail, { header: columns, relations })),
     }),
   };
 }
+
+/** The field that says that a record is deleted: its flag, else the time of its deletion; null: the caller sees neither. */
+const marksOf = ({ flag, at }: MarkColumns, columns: Columns): string | null => {
+  const name = flag?.name ?? at?.name;
+  return name !== undefined && columns.has(name) ? name : null;
+};
 
 interface LinesPlace {
   /** What the caller sees of the header. */

@@ -11,6 +11,8 @@ const place = openConsole();
 
 const button = (page: Page, text: string) => page.locator("button").filter({ hasText: text });
 const info = (page: Page): Promise<string> => page.locator(".info").innerText();
+/** A job on a busy machine takes its time. */
+const patiently = { timeout: 20_000 };
 const counts = async (page: Page): Promise<string[]> =>
   (await page.locator(".counts div").allTextContents()).map((text) => text.trim());
 
@@ -68,7 +70,9 @@ test("an import shows errors row by row and stores nothing, and stores the corre
         ["HAND-9602", "<b>No price</b>", "No such", "GB-003", "cheap", 1],
       ]),
     );
-  await expect.poll(() => counts(page)).toEqual(["New1", "Changed0", "Skipped0", "With errors1"]);
+  await expect
+    .poll(() => counts(page), patiently)
+    .toEqual(["New1", "Changed0", "Skipped0", "With errors1"]);
   const [row = ""] = await page.locator(".plain tbody tr").allTextContents();
   expect(row).toMatch(/^3/);
   expect(row).toContain("<b>No price</b>");
@@ -86,10 +90,14 @@ test("an import shows errors row by row and stores nothing, and stores the corre
         ["HAND-0002", "Aalsmeer hammer", "Hand tools", "NL-001", 11, 6],
       ]),
     );
-  await expect.poll(() => counts(page)).toEqual(["New1", "Changed1", "Skipped0", "With errors0"]);
+  await expect
+    .poll(() => counts(page), patiently)
+    .toEqual(["New1", "Changed1", "Skipped0", "With errors0"]);
   await place.picture(page, "import-check");
   await button(page, "Store 2 rows").click();
-  await expect.poll(() => counts(page)).toEqual(["New1", "Changed1", "Skipped0", "Refused0"]);
+  await expect
+    .poll(() => counts(page), patiently)
+    .toEqual(["New1", "Changed1", "Skipped0", "Refused0"]);
   expect(
     await place.sql(
       "SELECT sku, name FROM products WHERE sku IN ('HAND-0002', 'HAND-9601') ORDER BY sku",

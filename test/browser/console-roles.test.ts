@@ -11,6 +11,9 @@ afterAll(() => issuer.close());
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 const place = openConsole({
   origins: () => [issuer.url],
+  prepare: `ALTER TABLE suppliers ADD COLUMN is_deleted BOOLEAN;
+    INSERT INTO suppliers (supplier_id, code, name, city, country, payment_days, is_active, created_at, created_by)
+    VALUES ('s1', 'XX-001', 'Nobody sells for it', 'Graz', 'Austria', 30, TRUE, '2026-01-01T00:00:00.000Z', 'test')`,
   changes: {
     "project.json": {
       auth: {
@@ -32,7 +35,12 @@ const place = openConsole({
       access: { owner: "*", clerk: ["read", "first", "datatables"] },
       hiddenFields: { clerk: ["cost"] },
     },
-    "suppliers.json": { access: { owner: "*" } },
+    "suppliers.json": {
+      access: { owner: "*" },
+      softDelete: true,
+      action: { read: true, first: true, create: true, delete: true, restore: true },
+      components: {},
+    },
   },
 });
 
@@ -98,4 +106,22 @@ test("a person signs in at the issuer, and comes back with a token", async () =>
   await expect.poll(() => page.locator(".person-name").allTextContents()).toEqual(["Anna Example"]);
   expect(await entities(page)).toEqual(["Products"]);
   expect(page.url()).toBe(`${place.url}/console#/demo/products?q=hammer`);
+});
+
+test("a deleted record can be brought back", async () => {
+  const page = await place.visit("#/demo/suppliers?q=XX-001");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await expect.poll(() => page.locator(".info").innerText()).toBe("1 record");
+  await page.locator(".grid .open").first().click();
+  await page.locator(".head button").filter({ hasText: "Delete" }).click();
+  expect(await page.locator(".dialog-body p").first().innerText()).toBe(
+    "It can be restored later.",
+  );
+  await page.locator(".dialog .danger").click();
+  const deleted = async () =>
+    Object.values((await place.sql("SELECT count(*) FROM suppliers WHERE is_deleted"))[0]!)[0];
+  await expect.poll(deleted).toBe(1);
+  await page.locator(".notice button").click();
+  await expect.poll(deleted).toBe(0);
 });

@@ -26,6 +26,8 @@ export interface ConsoleOptions {
   readonly engine?: "sqlite" | "postgres";
   /** Properties of files of the demo, by file: `products.json`. */
   readonly changes?: Readonly<Record<string, object>>;
+  /** SQL on the demo's database before the service starts. */
+  readonly prepare?: string;
   /** Further origins that pages may ask. */
   readonly origins?: () => readonly string[];
 }
@@ -143,12 +145,18 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
   };
 }
 
-async function openParts({ engine = "sqlite", changes = {} }: ConsoleOptions): Promise<Parts> {
+async function openParts({
+  engine = "sqlite",
+  changes = {},
+  prepare,
+}: ConsoleOptions): Promise<Parts> {
   const program = inject("chromium");
   if (!program)
     throw new Error('No Chromium was found for this run: use "npm test -- --project browser".');
   const folder = mkdtempSync(join(tmpdir(), "rowgate-test-console-"));
   const database = engine === "sqlite" ? demoFile(join(folder, "demo.db")) : await demoOnPostgres();
+  const session = await openSession(engine, database.url);
+  if (prepare !== undefined) await session.run(prepare);
   const files = new Map(await readConfigFiles(configs));
   for (const [name, change] of Object.entries(changes)) {
     const path = `demo/${name}`;
@@ -163,7 +171,6 @@ async function openParts({ engine = "sqlite", changes = {} }: ConsoleOptions): P
   const service = await listen(
     await openService({ files, env, log: createLog("silent"), importComponent }),
   );
-  const session = await openSession(engine, database.url);
   const browser = await launchChromium(program);
   return {
     folder,

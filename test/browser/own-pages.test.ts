@@ -93,7 +93,7 @@ test("/ lists the endpoints, fits a narrow screen, and leads to /docs", async ()
   expect(await page.evaluate("getComputedStyle(document.querySelector('.actions')).display")).toBe(
     "flex",
   );
-  await page.locator(".links a").first().click();
+  await page.locator(".links a").filter({ hasText: "Documentation" }).click();
   await expect.poll(() => texts("h1"), patiently).toEqual(["Documentation"]);
 });
 

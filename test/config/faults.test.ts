@@ -1148,6 +1148,18 @@ describe("project.json is refused for", () => {
       "auth.jwt",
       "either a secret or a jwksUri",
     ],
+    ...[{}, { issuer: "shop" }, { issuer: "http://id.example" }].map(
+      (jwt) =>
+        [
+          `a client id without a place to sign in: ${JSON.stringify(jwt)}`,
+          {
+            ...projectFile,
+            auth: { jwt: { jwksUri: "https://id.example/keys", clientId: "console", ...jwt } },
+          },
+          "auth.jwt.issuer",
+          "an issuer that is an https address",
+        ] as const,
+    ),
     [
       "a shared secret for published keys' algorithms",
       { ...projectFile, auth: { jwt: { secret: "s3cret", algorithms: ["RS256"] } } },

@@ -85,7 +85,7 @@ test("its files are there, may be kept for a year, and weigh less than 300 kB co
   const names = [...texts.keys()].map((path) => path.replace(/^console\/files\/\w+\//, ""));
   expect(names).toEqual(
     expect.arrayContaining([
-      "style.css",
+      "styles/base.css",
       "main.js",
       "views/grid.js",
       "vendor/datatables.js",

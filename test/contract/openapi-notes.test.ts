@@ -20,6 +20,7 @@ beforeAll(async () => {
           state: "text(40)",
           total: "decimal(10,2)",
           secret: "text(40)",
+          deleted_at: "timestamp",
         },
       },
       {
@@ -53,7 +54,15 @@ beforeAll(async () => {
       },
       orders: {
         tableName: "orders",
-        action: { read: true, update: true, workflow: true, "update-composite": true },
+        action: {
+          read: true,
+          update: true,
+          delete: true,
+          restore: true,
+          workflow: true,
+          "update-composite": true,
+        },
+        softDelete: true,
         workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
         masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
         calculation: { header: { total: "SUM(amount)" } },
@@ -79,6 +88,7 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
     project: "test",
     endpoint: "orders",
     key: ["id"],
+    deletedField: "deleted_at",
     status: { field: "state", transitions: { open: ["closed"], closed: [] } },
     lines: [
       {
@@ -108,6 +118,7 @@ test("a caller learns of no field, action or endpoint that it may not use", asyn
   const notes = await notesOf("orders", key);
   expect(notes).toHaveProperty("status", { field: "state" });
   expect(notes).not.toHaveProperty("lines");
+  expect(notes).not.toHaveProperty("deletedField");
   expect(notes["fields"]).not.toHaveProperty("secret");
   expect(notes["fields"]).toHaveProperty("partner_id", { type: "text" });
   expect(JSON.stringify(notes)).not.toMatch(/partners|closed|Secret/);

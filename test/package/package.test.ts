@@ -48,7 +48,7 @@ describe("the tarball", () => {
     for (const name of ["datatables.net", "tom-select"])
       expect(Object.keys(packed.dependencies)).not.toContain(name);
     const client = join(modules, "rowgate/dist/app/console/client");
-    expect(readdirSync(client)).toEqual(expect.arrayContaining(["main.js", "style.css", "views"]));
+    expect(readdirSync(client)).toEqual(expect.arrayContaining(["main.js", "styles", "views"]));
     expect(readdirSync(join(client, "vendor")).toSorted()).toEqual([
       "datatables.js",
       "datatables.js.LICENSE",

@@ -99,7 +99,7 @@ describe("the Worker of a configuration folder", () => {
   test("has the console, whose files it brings along", async () => {
     const page = await (await fetch(`${workerd.url}/console`)).text();
     const [, start = ""] = /src="(console\/files\/\w+\/main\.js)"/.exec(page) ?? [];
-    for (const name of ["main.js", "style.css", "views/grid.js", "vendor/datatables.js"]) {
+    for (const name of ["main.js", "styles/base.css", "views/grid.js", "vendor/datatables.js"]) {
       const response = await fetch(`${workerd.url}/${start.replace("main.js", name)}`);
       expect([name, response.status, response.headers.get("Cache-Control")]).toEqual([
         name,

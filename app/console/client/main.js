@@ -4,6 +4,7 @@
  */
 import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
+import { forgetLabels } from "./labels.js";
 import { loadIndex } from "./model.js";
 import { currentRoute } from "./router.js";
 import { createShell } from "./shell.js";
@@ -19,7 +20,7 @@ import { startTheme } from "./theme.js";
 const views = {
   grid: () => import("./views/grid.js"),
   record: () => import("./views/record.js"),
-  new: () => import("./views/record.js"),
+  new: () => import("./views/new.js"),
   import: () => import("./views/import.js"),
   chart: () => import("./views/chart.js"),
   home: () => import("./views/home.js"),
@@ -52,6 +53,8 @@ async function visit() {
   shown = location.hash;
   const route = currentRoute();
   forgetRequests();
+  // The records behind them may have been renamed in the view before.
+  forgetLabels();
   // A view that is left while it loads must not write over the next one.
   const place = h("div.view");
   try {

@@ -97,6 +97,7 @@ function entityOf(described, notes) {
     shown: shown.length > 0 ? shown : all,
     referencedBy: notes.referencedBy ?? [],
     status: notes.status ?? null,
+    deletedField: notes.deletedField ?? null,
     adjust: notes.adjust ? { ...notes.adjust, fields: adjustable(body("adjust"), deref) } : null,
     lines: (notes.lines ?? []).map((lines) => ({
       ...lines,

@@ -25,7 +25,9 @@ const whereOf = ({ key }, row) => key.map((name) => ({ key: name, value: row[nam
 /** @param {Entity} entity @param {Row} row @param {RecordPlace} place */
 export function recordActions(entity, row, place) {
   const may = (/** @type {string} */ action) => entity.actions.has(action);
-  const isDeleted = row["is_deleted"] === true || typeof row["deleted_at"] === "string";
+  const mark = entity.deletedField === null ? null : row[entity.deletedField];
+  // A flag may be a number; a time says it by being there.
+  const isDeleted = Boolean(mark);
   return [
     may("change-status") && entity.status && statusButtons(entity, row, place),
     may("adjust") &&

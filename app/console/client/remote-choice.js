@@ -1,5 +1,5 @@
 /** A drop-down over the `lookup` of another endpoint: Tom Select, loaded with the first one. */
-import { lookup } from "./labels.js";
+import { labelOf, lookup } from "./labels.js";
 
 /** @typedef {import("./types.d.ts").Reference} Reference */
 
@@ -22,9 +22,9 @@ export async function remoteChoice(select, { project, reference, value, fallback
   await import("./vendor/tom-select.js");
   const place = `api/${project}/${reference.endpoint}`;
   const TomSelect = /** @type {any} */ (globalThis).TomSelect;
-  const known = value === "" ? [] : await lookup(place, { ids: value }).catch(() => []);
-  const options =
-    value !== "" && known.length === 0 ? [{ id: value, text: fallback || value }] : known;
+  // The labels of all drop-downs in a form are asked for together.
+  const label = value === "" ? null : await labelOf(project, reference, value);
+  const options = value === "" ? [] : [{ id: value, text: label ?? (fallback || value) }];
   if (!select.isConnected) return null;
   const made = new TomSelect(select, {
     valueField: "id",

@@ -10,6 +10,7 @@ let language = "curl";
 
 export function createDrawer() {
   const list = h("ol.requests");
+  const docs = h("a", { href: "docs", target: "_blank" }, "Documentation of all actions");
   const drawer = h(
     "aside.drawer",
     { id: "requests", "aria-label": "Requests of this view", hidden: true },
@@ -20,7 +21,7 @@ export function createDrawer() {
       languageChoice(show),
       iconButton("close", "Close", { compact: true, onclick: toggle }),
     ),
-    h("p.quiet", null, "What this view asked of the service, newest first. ", docsLink()),
+    h("p.quiet", null, "What this view asked of the service, newest first. ", docs),
     list,
   );
   const button = iconButton("code", "Requests", {
@@ -43,10 +44,8 @@ export function createDrawer() {
   }
 
   onRequest(show);
-  return { drawer, button };
+  return { drawer, button, docs };
 }
-
-const docsLink = () => h("a", { href: "docs", target: "_blank" }, "Documentation of all actions");
 
 /** @param {() => void} show */
 function languageChoice(show) {

@@ -12,7 +12,7 @@ import { themeButton } from "./theme.js";
 
 /** @param {HTMLElement} app */
 export function createShell(app) {
-  const { drawer, button } = createDrawer();
+  const { drawer, button, docs } = createDrawer();
   const main = h("main", { id: "main", tabindex: "-1" });
   const side = h("nav.side", { id: "side", "aria-label": "Entities" });
   const person = h("span.person");
@@ -62,6 +62,7 @@ export function createShell(app) {
     show(index, route) {
       fill(side, sideOf(index, route));
       fill(person, personOf(index));
+      docs.hidden = index.links["docs"] === undefined;
       open(false);
     },
   };
@@ -133,6 +134,12 @@ function sideOf({ projects, links, version }, { parts }) {
             icon("jobs"),
             "Jobs",
           ),
+        ),
+      links["jobs_board"] &&
+        h(
+          "li",
+          null,
+          h("a", { href: links["jobs_board"].slice(1) }, icon("out"), "Jobs of everybody"),
         ),
       links["docs"] &&
         h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), "API documentation")),

@@ -38,6 +38,7 @@ export interface EntityNotes {
   referencedBy?: Reference[];
   status?: { field: string; transitions?: Record<string, string[]> | null };
   adjust?: { reasonRequired: boolean };
+  deletedField?: string | null;
   lines?: LinesNote[];
 }
 
@@ -84,6 +85,8 @@ export interface Entity {
   referencedBy: Reference[];
   status: { field: string; transitions?: Record<string, string[]> | null } | null;
   adjust: { reasonRequired: boolean; fields: string[] } | null;
+  /** The field that says that a record is deleted; null: none does. */
+  deletedField: string | null;
   lines: Lines[];
   /** The schema of an action's body, without `$ref` at its top. */
   body(action: string): Schema | null;

@@ -1,0 +1,122 @@
+/** A new record, or a new document with its first line, in a form. */
+import { post } from "../api.js";
+import { documentLines } from "../document-lines.js";
+import { fill, h } from "../dom.js";
+import { loadEntity } from "../model.js";
+import { tell } from "../notices.js";
+import { bodyOf, crumb, guard, lineSchema, showFaults } from "../record-editing.js";
+import { recordForm } from "../record-form.js";
+import { addressOf, go, recordParts } from "../router.js";
+
+/** @typedef {import("../types.d.ts").Entity} Entity */
+
+/** @type {import("../types.d.ts").View} */
+export async function show(place, { parts, query }) {
+  const [project = "", endpoint = ""] = parts;
+  const entity = await loadEntity(project, endpoint);
+  if (!entity) throw new Error("You may not use this list, or it does not exist");
+  return showNew(place, entity, Object.fromEntries(query));
+}
+
+/** @param {HTMLElement} place @param {Entity} entity @param {Record<string, string>} given values to begin with */
+function showNew(place, entity, given) {
+  document.title = `New – ${entity.title} – Rowgate`;
+  const body = bodyOf(entity, "create");
+  if (!body) {
+    fill(place, crumb(entity), h("p.note", null, "You may not create records here."));
+    return;
+  }
+  const { action, member, schema } = body;
+  const required = schema.required ?? [];
+  const lineNames = entity.lines.map(({ name }) => name);
+  const status = entity.status?.field;
+  const defaults = Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, part]) => [
+      name,
+      entity.deref(part).default,
+    ]),
+  );
+  const form = recordForm({
+    schema,
+    fields: entity.fields,
+    entity,
+    row: { ...defaults, ...given },
+    without: [
+      ...lineNames,
+      ...entity.key.filter((name) => !required.includes(name)),
+      ...(status && !required.includes(status) ? [status] : []),
+    ],
+    onInput: () => void (isTouched = true),
+  });
+  let isTouched = false;
+  const lines =
+    member === null
+      ? []
+      : entity.lines.map((one) =>
+          documentLines({
+            entity,
+            lines: one,
+            schema: lineSchema(entity, one.name),
+            rows: [],
+            canEdit: true,
+            onInput: () => void (isTouched = true),
+          }),
+        );
+  const fault = h("div.banner.fault", { role: "alert", hidden: true });
+  const save = h("button.button.primary", { type: "submit" }, "Create");
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    fault.hidden = true;
+    save.disabled = true;
+    const record = {
+      ...form.all(),
+      ...Object.fromEntries(lineNames.map((name, at) => [name, lines[at]?.list() ?? []])),
+    };
+    const sent = member === null ? form.all() : { [member]: record };
+    try {
+      const { body: answer } = await post(`${entity.path}/${action}`, sent, {
+        headers: { "Idempotency-Key": idempotencyKey },
+      });
+      isTouched = false;
+      tell("Created");
+      go(
+        opensRecords(entity) ? recordParts(entity, answer.data) : [entity.project, entity.endpoint],
+      );
+    } catch (error) {
+      idempotencyKey = crypto.randomUUID?.() ?? String(Math.random());
+      showFaults(error, { form, lines, fault });
+    } finally {
+      save.disabled = false;
+    }
+  }
+  // A second click, or a lost answer, must not create the record twice.
+  let idempotencyKey = crypto.randomUUID?.() ?? String(Math.random());
+
+  fill(
+    place,
+    h("div.head", null, crumb(entity), h("h1", null, `New: ${entity.title.toLowerCase()}`)),
+    fault,
+    h(
+      "form",
+      { onsubmit: submit, novalidate: true },
+      h("div.sheet", null, form.element),
+      lines.map(({ element }) => h("div.sheet", null, element)),
+      h(
+        "div.save-bar",
+        null,
+        save,
+        h("a.button", { href: addressOf([entity.project, entity.endpoint]) }, "Cancel"),
+      ),
+    ),
+  );
+  lines[0]?.add();
+  isTouched = false;
+  setTimeout(() => form.inputs[0]?.focus());
+  return guard(() => isTouched);
+}
+
+/** @param {Entity} entity */
+const opensRecords = ({ actions, key }) =>
+  key.length > 0 && (actions.has("first") || actions.has("read-composite"));
