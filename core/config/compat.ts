@@ -106,8 +106,9 @@ const steps: readonly ((draft: Draft) => void)[] = [
   carryImport,
 ];
 
-/** Null stands for a setting of the workflow that is not there. */
+/** Null stands for a setting that is not there. */
 function dropNulls({ root }: Draft): void {
+  if (root["softDelete"] === null) delete root["softDelete"];
   const workflow = root["workflow"];
   if (!isMembers(workflow)) return;
   for (const name of nullable) if (workflow[name] === null) delete workflow[name];

@@ -118,6 +118,11 @@ function buildEndpointFile(): z.ZodType {
         .union([z.boolean(), z.null(), first.auditColumns.extend(others(auditAliases))])
         .optional()
         .describe(shape.auditColumns.description!),
+      softDelete: shape.softDelete
+        .unwrap()
+        .nullable()
+        .optional()
+        .describe(shape.softDelete.description!),
       masterDetail: z
         .union([masterDetail, z.array(masterDetail).min(1)])
         .optional()

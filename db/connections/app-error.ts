@@ -58,6 +58,11 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return unavailable("The database took too long to answer; try again", cause);
     case "connection":
       return unavailable("The database is not reachable; try again later", cause);
+    case "unfilled":
+      return unavailable(
+        "The data of this view have not been computed yet; refresh it in the database, then try again",
+        cause,
+      );
     case "missing":
       return new AppError("internal", "Internal server error", { cause, isSchemaDoubt: true });
     case "unknown":
@@ -70,6 +75,7 @@ const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
   "conflict",
   "timeout",
   "connection",
+  "unfilled",
   "rejected",
   "forbidden",
 ]);

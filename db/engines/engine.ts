@@ -96,6 +96,8 @@ export interface Failure {
     | "timeout"
     /** Refused, lost, or not to be had. */
     | "connection"
+    /** A stored view that has never been filled. */
+    | "unfilled"
     /** The statement names a table or column that is not there, or no longer. */
     | "missing"
     | "unknown";

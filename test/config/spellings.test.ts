@@ -335,6 +335,7 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
     { workflow: { transitions: null, hooks: null } },
     { workflow: {} },
   ],
+  ["no soft delete", { softDelete: null }, {}],
   [
     "sizes with a unit",
     { importConfig: { maxFileSize: "10MB" } },

@@ -14,7 +14,7 @@ import { type Answer, type FixtureOptions, openFixture } from "./harness.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Requests that the fuzzer sends in all; absent: a few. */
+    /** Requests that the fuzzer sends in all; absent: a few, for the first of the documents. */
     fuzzRequests?: number;
   }
 }
@@ -68,9 +68,11 @@ const fuzzed: readonly Fuzzed[] = [
 
 /** The same requests in every run, unless `FUZZ_SEED` asks for others. */
 const firstSeed = Number(process.env["FUZZ_SEED"] ?? 7);
-const requestsOfEach = Math.ceil((inject("fuzzRequests") ?? 120) / fuzzed.length);
+const requests = inject("fuzzRequests");
+const tried = requests === undefined ? fuzzed.slice(0, 1) : fuzzed;
+const requestsOfEach = Math.ceil((requests ?? 60) / tried.length);
 
-test.each(fuzzed)(
+test.each(tried)(
   `${requestsOfEach} requests made from the document of $title get answers that it describes`,
   { timeout: 600_000 },
   async ({ options, headers }) => {
@@ -85,8 +87,8 @@ test.each(fuzzed)(
         (sum, letter) => (sum * 31 + letter.codePointAt(0)!) | 0,
         firstSeed,
       );
-      const requests = requestsOf(operation, { document, hints });
-      const property = fc.asyncProperty(requests, async ({ path, ...init }) => {
+      const made = requestsOf(operation, { document, hints });
+      const property = fc.asyncProperty(made, async ({ path, ...init }) => {
         const answer = await service(path, init as RequestInit);
         const fault = faultOf(answer, operation, document);
         if (fault !== null)

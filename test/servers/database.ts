@@ -35,7 +35,11 @@ export async function freshDatabase(engine: EngineName): Promise<FreshDatabase> 
 
 async function create(engine: "postgres" | "mysql", server: string, name: string): Promise<void> {
   if (engine === "postgres") {
-    return runOnce(engine, server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+    const text = `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`;
+    // A copy of the template's files takes a third of the time that its pages in the log take; PostgreSQL 14 knows no other way.
+    return runOnce(engine, server, `${text} STRATEGY file_copy`).catch(() =>
+      runOnce(engine, server, text),
+    );
   }
   // Text that compares by bytes, trailing blanks included, has another name on MariaDB than on MySQL.
   const text = `CREATE DATABASE ${name} CHARACTER SET utf8mb4 COLLATE`;

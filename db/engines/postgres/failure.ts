@@ -134,6 +134,7 @@ const lacksRight = (routine: unknown): boolean =>
 function kindOf({ code, routine, where }: KnownError): Failure["kind"] {
   if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
   if (staleStatement.has(routine)) return "conflict";
+  if (code === "55000" && routine === "ExecOpenScanRelation") return "unfilled";
   const kind =
     kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
   // With a place in a function, a statement of the operator's own is at fault.

@@ -1,0 +1,48 @@
+/** A stored view that has no data yet, which only PostgreSQL has. */
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const action = { read: true, first: true, datatables: true, lookup: true, aggregate: true };
+const requests: readonly (readonly [string, object])[] = [
+  ["read", { page: 1, per_page: 5 }],
+  ["first", { where: { key: "id", value: "a" } }],
+  ["datatables", { draw: 1, start: 0, length: 5 }],
+  ["lookup", { page: 1 }],
+  ["aggregate", { aggregates: [{ function: "COUNT", column: "*", alias: "n" }] }],
+];
+
+describe.runIf(inject("engine") === "postgres")("a view that was never filled", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await openFixture({
+      tables: [{ name: "items", columns: { id: "key", name: "text(40)" } }],
+      setUp: () => [
+        "insert into items values ('a', 'Anvil')",
+        "create materialized view stored as select id, name from items with no data",
+      ],
+      endpoints: {
+        stored: {
+          tableName: "stored",
+          primaryKey: "id",
+          action,
+          fieldNameLookup: { id: "id", text: "name" },
+        },
+      },
+    });
+  });
+  afterAll(() => fixture?.close());
+
+  test.each(requests)("says so in the answer to %s", async (path, body) => {
+    const answer = await fixture.post(`stored/${path}`, body, { "X-Request-Mode": "static" });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(503);
+    expect(answer.body.message).toBe(
+      "The data of this view have not been computed yet; refresh it in the database, then try again",
+    );
+  });
+
+  test("answers once it is filled", async () => {
+    await fixture.sql("refresh materialized view stored");
+    const { body } = await fixture.post("stored/read", { page: 1, per_page: 5 });
+    expect(body.data).toEqual([{ id: "a", name: "Anvil" }]);
+  });
+});
