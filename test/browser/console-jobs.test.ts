@@ -46,6 +46,26 @@ test("an export has what the list shows, and the job is in the list of jobs", as
   expect((await again).suggestedFilename()).toBe(file.suggestedFilename());
 });
 
+test("an export that runs can be cancelled, and is no longer running in the list of jobs", async () => {
+  await place.sql(
+    `INSERT OR IGNORE INTO suppliers (supplier_id, code, name, city, country, created_at, created_by) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT 's' || i, 'S' || i, 'Supplier ' || i, 'Oslo', 'Norway', '2026-01-01T00:00:00.000Z', 'test' FROM n`,
+  );
+  const page = await place.visit("#/demo/suppliers");
+  await button(page, "Export").click();
+  await page.locator(".dialog .primary").click();
+  await page.locator(".dialog button").filter({ hasText: "Cancel" }).click();
+  await expect
+    .poll(() => page.locator(".dialog [role=alert]").allTextContents(), patiently)
+    .toEqual(["The job was cancelled"]);
+  await page.keyboard.press("Escape");
+  await page.locator(".side a").filter({ hasText: "Jobs" }).click();
+  await expect.poll(() => page.locator(".plain .status").allTextContents()).toEqual(["Failed"]);
+  expect(await button(page, "Cancel").count()).toBe(0);
+  await button(page, "Remove from the list").click();
+  await expect.poll(() => page.locator(".plain .status").count()).toBe(0);
+  await place.sql("DELETE FROM suppliers WHERE code LIKE 'S%' AND city = 'Oslo'");
+});
+
 async function workbook(name: string, rows: readonly (readonly unknown[])[]): Promise<string> {
   const book = new ExcelJs.Workbook();
   const sheet = book.addWorksheet("Products");

@@ -93,12 +93,7 @@ export async function exportDialog(entity, state) {
           stopping.signal,
         );
         if (!end) return;
-        if (end.status !== "completed")
-          return showEnd(
-            end.status === "cancelled"
-              ? "The export was cancelled."
-              : (end.error ?? "The export failed."),
-          );
+        if (end.status !== "completed") return showEnd(end.error ?? "The export failed.");
         await download(exportFile(job));
         fill(
           place,
