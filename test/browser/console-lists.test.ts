@@ -115,6 +115,17 @@ test("a filter that cannot be understood yet is marked, and asks for nothing", a
   await expect.poll(() => info(page)).toBe(`${count} records of 2,273`);
 });
 
+test("a reference to a record that drop-downs no longer offer shows its name, in lists and in forms", async () => {
+  const [receipt = "", name = ""] = await column(
+    "SELECT receipt_number || '|' || name FROM stock_receipts JOIN suppliers USING (supplier_id) WHERE NOT is_active LIMIT 1",
+  ).then(([both]) => String(both).split("|"));
+  const page = await place.visit(`#/demo/stock-receipts?q=${receipt}`);
+  await expect.poll(() => page.locator(".grid .reference").first().innerText()).toBe(name);
+  await page.locator(".grid tbody tr td").first().click();
+  await page.waitForURL(/stock-receipts\/record\//);
+  await expect.poll(() => page.locator(".ts-control .item").first().innerText()).toContain(name);
+});
+
 test("an endpoint without datatables is listed with read; references show labels that lead to the record", async () => {
   const page = await place.visit("#/demo/stock-receipts?q=GR-2026-04678");
   await expect.poll(() => info(page)).toBe("1 record");

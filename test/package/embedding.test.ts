@@ -121,5 +121,5 @@ test("the route handler of Next.js answers what Next.js passes on", () => {
     env,
     encoding: "utf8",
   });
-  expect(stdout.trim(), stderr).toBe('["force-dynamic",200,[{"id":1,"name":"nails"}],404]');
+  expect(stdout.trim(), stderr).toBe('["force-dynamic",200,[{"id":1,"name":"nails"}],405]');
 });

@@ -1,14 +1,21 @@
 /** The labels of records that others refer to: asked for together, and kept while the page is open. */
-import { ask } from "./api.js";
+import { ask, post } from "./api.js";
+import { textOf } from "./format.js";
+import { loadEntity, titleField } from "./model.js";
 
 /** @typedef {{ endpoint: string, field: string }} Reference */
 
 /** More ids go into further requests. */
 const idsMax = 100;
+/** Records that are asked for one by one, because the lookup does not offer them. */
+const recordsMax = 10;
 
-/** By `project/endpoint`, then by id. @type {Map<string, Map<string, Promise<string | null>>>} */
+/** @typedef {(label: string | null) => void} Resolve */
+/** @typedef {{ project: string, reference: Reference, ids: Map<string, Resolve> }} Waiting */
+
+/** By the path of the endpoint, then by id. @type {Map<string, Map<string, Promise<string | null>>>} */
 const known = new Map();
-/** @type {Map<string, Map<string, (label: string | null) => void>>} */
+/** By the path of the endpoint. @type {Map<string, Waiting>} */
 let waiting = new Map();
 
 export function forgetLabels() {
@@ -16,42 +23,63 @@ export function forgetLabels() {
 }
 
 /**
- * The label of a record; null where the caller's lookup does not have it.
+ * The label of a record; null where the caller does not see the record.
  * @param {string} project @param {Reference} reference @param {unknown} id @returns {Promise<string | null>}
  */
-export function labelOf(project, { endpoint }, id) {
-  const place = `api/${project}/${endpoint}`;
+export function labelOf(project, reference, id) {
+  const place = placeOf(project, reference);
   const labels = known.get(place) ?? new Map();
   known.set(place, labels);
   const key = String(id);
-  const asked = labels.get(key) ?? new Promise((resolve) => wait(place, key, resolve));
+  const asked =
+    labels.get(key) ??
+    new Promise((resolve) => {
+      if (waiting.size === 0) setTimeout(askAll);
+      const group = waiting.get(place) ?? { project, reference, ids: new Map() };
+      waiting.set(place, group);
+      group.ids.set(key, resolve);
+    });
   labels.set(key, asked);
   return asked;
 }
 
-/** @param {string} place @param {string} id @param {(label: string | null) => void} resolve */
-function wait(place, id, resolve) {
-  if (waiting.size === 0) setTimeout(askAll);
-  const ids = waiting.get(place) ?? new Map();
-  waiting.set(place, ids);
-  ids.set(id, resolve);
-}
+/** @param {string} project @param {Reference} reference */
+const placeOf = (project, { endpoint }) => `api/${project}/${endpoint}`;
 
 function askAll() {
   const all = waiting;
   waiting = new Map();
-  for (const [place, ids] of all) {
+  for (const { ids, ...group } of all.values()) {
     const entries = [...ids];
     for (let at = 0; at < entries.length; at += idsMax)
-      void askSome(place, new Map(entries.slice(at, at + idsMax)));
+      void askSome({ ...group, ids: new Map(entries.slice(at, at + idsMax)) });
   }
 }
 
-/** @param {string} place @param {Map<string, (label: string | null) => void>} ids */
-async function askSome(place, ids) {
-  const found = await lookup(place, { ids: [...ids.keys()].join(",") }).catch(() => []);
+/** @param {Waiting} group */
+async function askSome({ project, reference, ids }) {
+  const query = { ids: [...ids.keys()].join(",") };
+  const found = await lookup(placeOf(project, reference), query).catch(() => []);
   const labels = new Map(found.map(({ id, text }) => [String(id), text]));
-  for (const [id, resolve] of ids) resolve(labels.get(id) ?? null);
+  const others = [...ids.keys()].filter((id) => !labels.has(id));
+  for (const [id, resolve] of ids) if (labels.has(id)) resolve(labels.get(id) ?? null);
+  const titles = others
+    .slice(0, recordsMax)
+    .map((id) => titleOf(project, reference, id).catch(() => null));
+  for (const [at, id] of others.entries()) ids.get(id)?.((await titles[at]) ?? null);
+}
+
+/**
+ * What names a record that drop-downs do not offer, such as one that is no longer active.
+ * @param {string} project @param {Reference} reference @param {string} id
+ */
+async function titleOf(project, { endpoint, field }, id) {
+  const entity = await loadEntity(project, endpoint);
+  const name = entity && titleField(entity);
+  if (!entity || !name || !entity.actions.has("first")) return null;
+  const where = { key: field, value: id };
+  const { body } = await post(`${entity.path}/first`, { where });
+  return textOf(body.data[name], { type: "text" }) || null;
 }
 
 /**
