@@ -38,9 +38,7 @@ try {
   const isWhole = !project.some((name) => !name.startsWith("!"));
   const left = isWhole ? projectsOf(isDeep ? "test" : "test:deep") : [];
   project.push(...left.map((name) => `!${name}`));
-  // The deep tests wait for processes and for time to pass more than the others do.
-  const workers = isDeep ? { maxWorkers: 4 } : {};
-  vitest = await createVitest({ ...workers, ...rest, project, reporters, watch: false });
+  vitest = await createVitest({ ...rest, project, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
   const chosen = [...new Set(specifications.map((one) => one.project.name))];
   const needed = chosen.flatMap((name) => projects[name] ?? []);

@@ -20,7 +20,7 @@ import { openSession } from "../servers/session.ts";
 import { type Browser, launchChromium, type Page } from "./playwright.ts";
 
 const configs = join(import.meta.dirname, "../../configs");
-const pageTimeoutMs = 8000;
+const pageTimeoutMs = 14_000;
 
 export interface ConsoleOptions {
   readonly engine?: "sqlite" | "postgres";
