@@ -5,7 +5,7 @@ import { openShop } from "./shop.ts";
 const shop = openShop();
 
 const clients = 64;
-const adjustsPerClient = 100;
+const adjustsPerClient = 40;
 const start = 50;
 
 test("adjust by 64 clients at a time loses no change and never goes below the minimum", async () => {

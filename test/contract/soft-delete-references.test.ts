@@ -76,7 +76,7 @@ describe("a row that others point at", () => {
 });
 
 const inNineHundredYears = {
-  sqlite: "replace(deleted_at, substr(deleted_at, 1, 2), '29')",
+  sqlite: "'29' || substr(deleted_at, 3)",
   postgres: "deleted_at + interval '900 years'",
   mysql: "deleted_at + interval 900 year",
 };

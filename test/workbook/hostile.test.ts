@@ -43,7 +43,7 @@ describe("a good workbook", () => {
 
   test("with any byte changed is refused, or read as it was", { timeout: 60_000 }, async () => {
     const whole = (await rowsOf(await fileOf(bytes))).rows;
-    for (let at = 0; at < bytes.length; at += 13) {
+    for (let at = 0; at < bytes.length; at += 29) {
       const bent = Buffer.from(bytes);
       bent[at]! ^= 1 << (at % 8);
       const path = await fileOf(bent);

@@ -37,9 +37,8 @@ let visits = 0;
 
 /** @param {Route} route */
 function viewOf({ parts: [project, endpoint, third] }) {
-  if (project === undefined) return "home";
-  if (project === "jobs" || project === "sign-in") return project;
-  if (endpoint === undefined) return "home";
+  // A project may have the same name, but its endpoints follow then.
+  if (endpoint === undefined) return project === "jobs" || project === "sign-in" ? project : "home";
   return third !== undefined && third in views ? third : "grid";
 }
 

@@ -130,7 +130,10 @@ function sideOf({ projects, links, version }, { parts }) {
           null,
           h(
             "a",
-            { href: "#/jobs", "aria-current": project === "jobs" ? "page" : null },
+            {
+              href: "#/jobs",
+              "aria-current": project === "jobs" && endpoint === undefined ? "page" : null,
+            },
             icon("jobs"),
             "Jobs",
           ),
