@@ -135,6 +135,15 @@ test("a file that is no workbook is refused with a sentence", async () => {
   expect(place.takeFaults()).toEqual([expect.stringContaining("400")]);
 });
 
+test("a chart on a phone has letters of their full size", async () => {
+  const page = await place.visit("#/demo/stock-receipts/chart", { width: 390 });
+  await page.locator(".chart").waitFor();
+  const scale = await page.evaluate(
+    "document.querySelector('.chart').clientWidth / document.querySelector('.chart').viewBox.baseVal.width",
+  );
+  expect(scale).toBeGreaterThan(0.9);
+});
+
 test("a chart counts and adds up by a field, as bars and over time", async () => {
   const page = await place.visit("#/demo/stock-receipts/chart");
   const values = () => page.locator(".chart .value-text").allTextContents();

@@ -2,26 +2,32 @@
 import { s } from "./dom.js";
 
 /** @typedef {{ label: string, value: number, text: string }} Point */
+/** @typedef {{ title: string, width: number }} ChartFrame the width in pixels */
 
-const width = 900;
+const letterWidth = 7.5;
 
-/** Horizontal bars, for values that have names. @param {readonly Point[]} points @param {string} title */
-export function barChart(points, title) {
+/** Horizontal bars, for values that have names. @param {readonly Point[]} points @param {ChartFrame} frame */
+export function barChart(points, { title, width }) {
   const line = 30;
-  const start = Math.min(210, Math.max(...points.map(({ label }) => label.length)) * 7.5 + 24);
-  const end = width - 130;
+  const longest = (/** @type {readonly string[]} */ texts) =>
+    Math.max(...texts.map((text) => text.length)) * letterWidth + 24;
+  const start = Math.min(210, width * 0.4, longest(points.map(({ label }) => label)));
+  const end = width - Math.min(130, longest(points.map(({ text }) => text)));
   const height = points.length * line + 12;
   const largest = Math.max(...points.map(({ value }) => Math.abs(value)), 0) || 1;
   return chart(
-    title,
-    height,
+    { title, width, height },
     points.map(({ label, value, text }, at) => {
       const y = at * line + 8;
       const length = Math.max(2, (Math.abs(value) / largest) * (end - start));
       return s(
         "g",
         { role: "listitem", "aria-label": `${label}: ${text}` },
-        s("text", { x: start - 12, y: y + 15, "text-anchor": "end" }, clipped(label, 28)),
+        s(
+          "text",
+          { x: start - 12, y: y + 15, "text-anchor": "end" },
+          clipped(label, Math.floor((start - 12) / letterWidth)),
+        ),
         s("rect", { class: "mark", x: start, y, width: length, height: 20, rx: 4 }),
         s("text", { class: "value-text", x: start + length + 10, y: y + 15 }, text),
       );
@@ -29,8 +35,8 @@ export function barChart(points, title) {
   );
 }
 
-/** A line over time. @param {readonly Point[]} points in their order @param {string} title @param {(value: number) => string} write */
-export function lineChart(points, title, write) {
+/** A line over time. @param {readonly Point[]} points in their order @param {ChartFrame} frame @param {(value: number) => string} write */
+export function lineChart(points, { title, width }, write) {
   const height = 340;
   const [left, right, top, bottom] = [90, width - 20, 16, height - 36];
   const largest = Math.max(...points.map(({ value }) => value), 0);
@@ -42,8 +48,8 @@ export function lineChart(points, title, write) {
   const path = points
     .map(({ value }, at) => `${at === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`)
     .join("");
-  const shownLabels = Math.max(1, Math.ceil(points.length / 8));
-  return chart(title, height, [
+  const shownLabels = Math.max(1, Math.ceil(points.length / (width / 112)));
+  return chart({ title, width, height }, [
     [0, 0.25, 0.5, 0.75, 1].map((part) => {
       const value = smallest + part * span;
       return [
@@ -73,8 +79,8 @@ export function lineChart(points, title, write) {
   ]);
 }
 
-/** @param {string} title @param {number} height @param {any} content */
-const chart = (title, height, content) =>
+/** @param {ChartFrame & { height: number }} frame @param {any} content */
+const chart = ({ title, width, height }, content) =>
   s(
     "svg",
     { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "list", "aria-label": title },

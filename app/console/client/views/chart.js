@@ -14,6 +14,8 @@ import { addressOf, keepInAddress } from "../router.js";
 const barsMax = 30;
 /** More days than these are put together to months. */
 const daysMax = 45;
+/** Left and right of a sheet, in pixels. */
+const paddings = 48;
 const functions = {
   count: "Number of records",
   sum: "Sum of",
@@ -80,6 +82,7 @@ export async function show(place, { parts, query }) {
         field,
         measure: measure.value(),
         isLine: form.value() === "line",
+        width: Math.min(900, Math.max(280, drawing.clientWidth - paddings)),
       });
       if (now === asked) fill(drawing, chart);
     } catch (error) {
@@ -133,8 +136,8 @@ function choice(label, options, chosen) {
   };
 }
 
-/** @param {Entity} entity @param {{ field: Field, measure: string, isLine: boolean }} wanted */
-async function chartOf(entity, { field, measure, isLine }) {
+/** @param {Entity} entity @param {{ field: Field, measure: string, isLine: boolean, width: number }} wanted the width in pixels */
+async function chartOf(entity, { field, measure, isLine, width }) {
   const [operation = "count", measured = "*"] = measure.split(":");
   const { body } = await post(`${entity.path}/aggregate`, {
     operations: [{ function: operation, field: measured, alias: "value" }],
@@ -168,10 +171,10 @@ async function chartOf(entity, { field, measure, isLine }) {
       text: write(Math.round(value * 1e6) / 1e6),
     })),
   );
-  const title = `${entity.title} by ${field.label.toLowerCase()}`;
+  const frame = { title: `${entity.title} by ${field.label.toLowerCase()}`, width };
   const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
   return [
-    isLine ? lineChart(points, title, (value) => short.format(value)) : barChart(points, title),
+    isLine ? lineChart(points, frame, (value) => short.format(value)) : barChart(points, frame),
     groups.length > barsMax && !isLine && h("p.quiet", null, `The ${barsMax} largest.`),
   ];
 }
