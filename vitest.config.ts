@@ -34,7 +34,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** Exports and imports once more: in a worker over Redis, and with their files in a bucket. */
+/** Exports and imports once more: in a worker over Redis, and with their files in a bucket. What is special to MySQL there has tests of its own in every run. */
 function placesProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
@@ -86,6 +86,8 @@ const core =
   "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-settings,delete,first,lookup,rate-limits,read,read-where,update,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
+  // The longest file of all on one of the two servers: what it asks of the runtime is the same.
+  const left = engine === "mysql" ? ["test/contract/composite-update.test.ts"] : [];
   return {
     extends: true,
     test: {
@@ -96,6 +98,7 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
       },
       globalSetup: "test/runtime/workerd-install.ts",
       include: [`test/contract/{${core}}.test.ts`],
+      exclude: left,
       testTimeout: 60_000,
       ...timed,
     },
@@ -137,7 +140,8 @@ export default defineConfig({
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
-      ...engines.map(placesProject),
+      placesProject("sqlite"),
+      placesProject("postgres"),
       ...engines.map(faultsProject),
       ...engines.map(fuzzProject),
       {

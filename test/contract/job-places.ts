@@ -24,7 +24,7 @@ export const jobPlaces: readonly JobPlace[] =
 const otherPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
   sqlite: ["in the service, files in a bucket"],
   postgres: ["in a worker over Redis", "in a worker over Redis, files in a bucket"],
-  mysql: ["in a worker over Redis"],
+  mysql: [],
 };
 
 /** Where the long tests of exports and imports run in this Vitest project. */
