@@ -15,10 +15,10 @@ import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { isLonger } from "../values/text.ts";
 import {
+  changeMarks,
   columnsOf,
   everyRow,
   follow,
-  keyOfRow,
   lockedSelect,
   type MarkedRows,
   pointingAt,
@@ -43,21 +43,13 @@ export async function markRows(call: Asked, start: MarkedRows, queries: Queries)
   const deleter = deleterOf(start.marked, call);
   const found = await follow(start, (key, { rows }) => lockChildren(key, rows, tx));
   const at = await timeOf(found, { now: call.now(), digits: start.marked.timeDigits, tx });
-  for (const { marked, rows } of found) {
-    await tx.updateMany({
-      kind: "updateMany",
-      table: marked.table,
-      key: marked.key,
-      columns: marked.reusable,
-      rows: rows.map((row) => ({
-        keyValue: keyOfRow(marked, row),
-        values: marked.reusable.map((column) => withSuffix(column, row, call)),
-      })),
-      set: marksOf(marked, { at, deleter }),
-      guard: thatAre("active", marked),
-      returning: [],
-    });
-  }
+  const reused = (column: Column, row: Row): Scalar => withSuffix(column, row, call);
+  for (const one of found)
+    await changeMarks(
+      one,
+      { from: "active", set: marksOf(one.marked, { at, deleter }), reused },
+      tx,
+    );
   for (const { marked, rows } of found)
     for (const key of marked.children)
       if (key.onMark === "refuse") await refuseReferences(key, rows, tx);

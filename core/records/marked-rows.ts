@@ -5,10 +5,17 @@ import { rowsThatAre } from "../callers/visibility.ts";
 import type { Row } from "../plans/ports.ts";
 import { type ChildKey, markNames, type MarkedTable } from "../plans/soft-delete.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { allOf, type Condition, type Select, sourceOf } from "../query/statement.ts";
+import {
+  allOf,
+  type Assignment,
+  type Condition,
+  type Select,
+  sourceOf,
+} from "../query/statement.ts";
 import { comparand } from "../query/where.ts";
 import type { Column, Table } from "../values/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/key.ts";
+import type { Scalar } from "../values/scalar.ts";
 
 /** Rows of one table. */
 export interface MarkedRows {
@@ -104,6 +111,31 @@ export async function follow(
 export const thatAre = (seen: "active" | "marked", marked: MarkedTable | null): Condition | null =>
   marked && rowsThatAre(seen, markNames(marked.marks), marked.table.columns);
 
-/** The key of a row. */
-export const keyOfRow = ({ key }: MarkedTable, row: Row): KeyValue =>
-  key.map((column) => comparand(column, row[column.name]));
+/** What happens to the rows of a table that are marked or restored. */
+export interface MarkChange {
+  /** Which of the rows it happens to. */
+  readonly from: "active" | "marked";
+  readonly set: readonly Assignment[];
+  /** The new value of a reusable column. */
+  readonly reused: (column: Column, row: Row) => Scalar;
+}
+
+/** Writes the marks, or takes them away. */
+export const changeMarks = (
+  { marked, rows }: MarkedRows,
+  { from, set, reused }: MarkChange,
+  tx: UnscopedQueries,
+): Promise<unknown> =>
+  tx.updateMany({
+    kind: "updateMany",
+    table: marked.table,
+    key: marked.key,
+    columns: marked.reusable,
+    rows: rows.map((row) => ({
+      keyValue: marked.key.map((column) => comparand(column, row[column.name])),
+      values: marked.reusable.map((column) => reused(column, row)),
+    })),
+    set,
+    guard: thatAre(from, marked),
+    returning: [],
+  });

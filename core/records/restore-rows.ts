@@ -13,11 +13,11 @@ import { comparand } from "../query/where.ts";
 import { AppError } from "../values/errors.ts";
 import { withoutSuffix } from "./mark.ts";
 import {
+  changeMarks,
   columnsOf,
   distinctValues,
   everyRow,
   follow,
-  keyOfRow,
   lockedSelect,
   type MarkedRows,
   pointingAt,
@@ -33,21 +33,12 @@ import {
 export async function restoreRows(start: MarkedRows, queries: Queries): Promise<void> {
   const tx = everyRow(queries);
   const found = await follow(start, (key, from) => lockChildren(key, from, tx));
-  for (const { marked, rows } of found) {
-    await tx.updateMany({
-      kind: "updateMany",
-      table: marked.table,
-      key: marked.key,
-      columns: marked.reusable,
-      rows: rows.map((row) => ({
-        keyValue: keyOfRow(marked, row),
-        values: marked.reusable.map((column) => withoutSuffix(column, row)),
-      })),
-      set: clearedMarks(marked),
-      guard: thatAre("marked", marked),
-      returning: [],
-    });
-  }
+  for (const one of found)
+    await changeMarks(
+      one,
+      { from: "marked", set: clearedMarks(one.marked), reused: withoutSuffix },
+      tx,
+    );
   for (const { marked, rows } of found)
     for (const key of marked.parents) await refuseMarkedParents(key, rows, tx);
 }

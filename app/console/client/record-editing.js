@@ -1,13 +1,8 @@
 /** What forms for new and for stored records share: the part of a body that they fill in, where faults go, and leaving without saving. */
 import { ApiError } from "./api.js";
-import { fill, h, icon } from "./dom.js";
-import { addressOf } from "./router.js";
+import { fill } from "./dom.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
-
-/** @param {Entity} entity */
-export const crumb = ({ project, endpoint, title }) =>
-  h("p.crumb", null, h("a", { href: addressOf([project, endpoint]) }, icon("back"), title));
 
 /** What of a body is the record itself, and what its lines are. @param {Entity} entity @param {"create" | "update"} kind */
 export function bodyOf(entity, kind) {

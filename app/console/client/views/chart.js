@@ -1,12 +1,13 @@
 /** Aggregates as a small chart: what to group by, what to count or add up, as bars or as a line. */
+import { crumb } from "../crumb.js";
 import { post } from "../api.js";
 import { barChart, lineChart } from "../chart-drawing.js";
-import { fill, h, icon } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { isNumber, labelText, textOf } from "../format.js";
 import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
-import { addressOf, keepInAddress } from "../router.js";
+import { keepInAddress } from "../router.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -96,16 +97,7 @@ export async function show(place, { parts, query }) {
   });
   fill(
     place,
-    h(
-      "div.head",
-      null,
-      h(
-        "p.crumb",
-        null,
-        h("a", { href: addressOf([project, endpoint]) }, icon("back"), entity.title),
-      ),
-      h("h1", null, `Chart: ${entity.title.toLowerCase()}`),
-    ),
+    h("div.head", null, crumb(entity), h("h1", null, `Chart: ${entity.title.toLowerCase()}`)),
     h(
       "form.chart-choices",
       {

@@ -1,4 +1,5 @@
 /** Importing a workbook, step by step: choose the file, see what would become of each row, store them, see the result. */
+import { crumb } from "../crumb.js";
 import { ask, download, post } from "../api.js";
 import { fill, h, icon } from "../dom.js";
 import { counted } from "../format.js";
@@ -24,16 +25,7 @@ export async function show(place, { parts }) {
   const stage = h("div");
   fill(
     place,
-    h(
-      "div.head",
-      null,
-      h(
-        "p.crumb",
-        null,
-        h("a", { href: addressOf([project, endpoint]) }, icon("back"), entity.title),
-      ),
-      h("h1", null, `Import ${entity.title.toLowerCase()}`),
-    ),
+    h("div.head", null, crumb(entity), h("h1", null, `Import ${entity.title.toLowerCase()}`)),
     stage,
   );
   chooseFile(entity, { stage, signal: leaving.signal });

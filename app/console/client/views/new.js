@@ -1,10 +1,11 @@
 /** A new record, or a new document with its first line, in a form. */
+import { crumb } from "../crumb.js";
 import { post } from "../api.js";
 import { documentLines } from "../document-lines.js";
 import { fill, h } from "../dom.js";
 import { loadEntity } from "../model.js";
 import { tell } from "../notices.js";
-import { bodyOf, crumb, guard, lineSchema, showFaults } from "../record-editing.js";
+import { bodyOf, guard, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { addressOf, go, recordParts } from "../router.js";
 

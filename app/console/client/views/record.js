@@ -1,4 +1,5 @@
 /** One record: its fields in a form, its lines, its next statuses, and what refers to it. */
+import { crumb } from "../crumb.js";
 import { ApiError, post } from "../api.js";
 import { statusBadge } from "../cells.js";
 import { documentLines } from "../document-lines.js";
@@ -6,7 +7,7 @@ import { fill, h, icon } from "../dom.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
-import { bodyOf, crumb, guard, lineSchema, showFaults } from "../record-editing.js";
+import { bodyOf, guard, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { lockHolder, recordLock } from "../record-lock.js";
 import { titleOf, totalsOf, valuesOf } from "../record-values.js";
