@@ -1,6 +1,6 @@
 /**
  * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
- * tables. WrittenValues rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
