@@ -11,7 +11,7 @@ import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { loggable } from "./database-error.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import type { Written } from "./execute.ts";
 
 /** The server stops a statement at its time-out; after this additional time we stop waiting for it. */

@@ -5,7 +5,7 @@
 import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { createDeadlines, type Deadlines } from "./deadlines.ts";
+import { createDeadlines, type Deadlines } from "../../core/values/deadlines.ts";
 import type { Connection } from "../engines/engine.ts";
 import type { ReachLog } from "./reach-log.ts";
 

@@ -3,7 +3,7 @@ import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts"
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { Pool } from "./pool.ts";
 import type { ReachLog } from "./reach-log.ts";
 

@@ -2,8 +2,15 @@
 import { unavailable } from "../../core/values/errors.ts";
 import { type Caller, claimsOf } from "../../core/plans/caller.ts";
 import type { Table } from "../../core/values/column.ts";
-import type { DbSession, LedgerName } from "../../core/plans/ports.ts";
-import type { Statement } from "../../core/query/statement.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbSnapshot,
+  DbTransaction,
+  LedgerName,
+  Row,
+} from "../../core/plans/ports.ts";
+import type { Narrowed, Select, Statement } from "../../core/query/statement.ts";
 import type { Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { quotedName } from "../statements/print.ts";
@@ -72,50 +79,76 @@ export function createSessions(
       atomically: (part) => part(execute),
     });
 
-  return (deadlineAtMs, caller) => {
-    const local = engine.localSettings?.(caller ? claimsOf(caller) : null) ?? null;
-    const sending: Sending = { deadlineAtMs, local };
-    const written = new Set<Table | "unknown">();
-    const noted = noting(written);
-    const atomically = <T>(work: Work<T>, begin = engine.begin): Promise<T> =>
-      retrying(deadlineAtMs, () =>
-        transact((execute, part) => work(noted(execute), part), {
-          pool: writers,
-          begin,
-          ...sending,
-        }),
-      );
-    const queries = new StatementQueries({
-      dialect,
-      read: (statement) => single(readers, statement, sending),
-      write: noted((statement) => single(writers, statement, sending)),
-      atomically: (work) => atomically(work),
-    }) as StatementQueries & { -readonly [Member in keyof DbSession]: DbSession[Member] };
-    queries.written = written;
-    queries.tx = (work, { alone } = {}) =>
-      atomically(
+  /** A class, because one is made for each request: methods are shared, closures would not be. */
+  class PooledSession extends StatementQueries implements DbSession {
+    readonly written: ReadonlySet<Table | "unknown">;
+    private readonly sending: Sending;
+    private readonly atomically: <T>(work: Work<T>, begin?: readonly string[]) => Promise<T>;
+
+    constructor(sending: Sending) {
+      const written = new Set<Table | "unknown">();
+      const atomically = <T>(work: Work<T>, begin = engine.begin): Promise<T> =>
+        retrying(sending.deadlineAtMs, () =>
+          transact((execute, part) => work(noting(written, execute), part), {
+            pool: writers,
+            begin,
+            ...sending,
+          }),
+        );
+      super({
+        dialect,
+        read: (statement) => single(readers, statement, sending),
+        write: noting(written, (statement) => single(writers, statement, sending)),
+        atomically: (work) => atomically(work),
+      });
+      this.written = written;
+      this.sending = sending;
+      this.atomically = atomically;
+    }
+
+    tx<T>(
+      work: (tx: DbTransaction) => Promise<T>,
+      { alone }: { alone?: Table | undefined } = {},
+    ): Promise<T> {
+      return this.atomically(
         (execute, part) => work(Object.assign(inTransaction(execute), { part })),
         alone && engine.beginAlone(quotedTable(engine, alone)),
       );
-    queries.snapshot = (work) =>
-      retrying(deadlineAtMs, () =>
+    }
+
+    snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+      const { sending } = this;
+      return retrying(sending.deadlineAtMs, () =>
         transact((execute) => work(inTransaction(execute)), {
           pool: readers,
           begin: engine.beginSnapshot,
           ...sending,
         }),
       );
-    queries.ledger = (name) => ledgers[name]();
-    queries.stream = (select, { batchRows }) => streaming.rows(select, { batchRows, ...sending });
-    queries.longSnapshot = (work) => streaming.snapshot(work, sending);
-    return queries;
+    }
+
+    ledger(name: LedgerName): Promise<Table> {
+      return ledgers[name]();
+    }
+
+    stream(select: Narrowed<Select>, { batchRows }: { batchRows: number }): AsyncIterable<Row[]> {
+      return streaming.rows(select, { batchRows, ...this.sending });
+    }
+
+    longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
+      return streaming.snapshot(work, this.sending);
+    }
+  }
+
+  return (deadlineAtMs, caller) => {
+    const local = engine.localSettings?.(caller ? claimsOf(caller) : null) ?? null;
+    return new PooledSession({ deadlineAtMs, local });
   };
 }
 
 /** Records the tables of the statements as written. */
 const noting =
-  (written: Set<Table | "unknown">) =>
-  (execute: Execute): Execute =>
+  (written: Set<Table | "unknown">, execute: Execute): Execute =>
   (statement) => {
     if ("table" in statement) written.add(statement.table);
     else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
