@@ -27,9 +27,10 @@ export interface Arrived {
  * `tooManyRequests`, or as `authenticate` does: who may not come in must not learn more by being fast.
  */
 export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
-  return async ({ incoming, exchange, project, endpoint, action }: Arrived): Promise<Caller> => {
-    const limiter = isOwnCall(incoming) ? undefined : rateLimiters.get(project.name);
-    if (!limiter) return project.callers.authenticate(incoming.headers);
+  async function count(
+    limiter: RateLimiter,
+    { incoming, exchange, project, endpoint, action }: Arrived,
+  ): Promise<Caller> {
     const known = await outcomeOf(async () => project.callers.authenticate(incoming.headers));
     const share = shareOf("value" in known ? known.value : nobody, addressOf(incoming, trustProxy));
     const { headers, refusal } = await limiter.count({ share, endpoint, action });
@@ -37,6 +38,12 @@ export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
     if (refusal) throw refusal;
     if ("error" in known) throw known.error;
     return known.value;
+  }
+
+  return (arrived: Arrived): Caller | Promise<Caller> => {
+    const { incoming, project } = arrived;
+    const limiter = isOwnCall(incoming) ? undefined : rateLimiters.get(project.name);
+    return limiter ? count(limiter, arrived) : project.callers.authenticate(incoming.headers);
   };
 }
 

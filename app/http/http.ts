@@ -14,7 +14,7 @@ import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { pathOf, WebIncoming } from "./incoming.ts";
 import { toResponse } from "./reply.ts";
-import { callAction, callNothing, isActionPath } from "./routes.ts";
+import { callAction, callNothing, readActionPath } from "./routes.ts";
 import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
@@ -43,10 +43,9 @@ export function createApp(deps: Deps): App {
   const pages = createPages(deps, { pathIn, call });
 
   function actionAt(path: string): AnswerRequest | null {
-    if (!isActionPath(path)) return null;
+    const named = readActionPath(path);
     // Hono adds what other origins need.
-    if (corsOrigins.size > 0 && corsOrigins.has(path.split("/", 3)[2]!)) return null;
-    return call;
+    return named === null || corsOrigins.has(named.project) ? null : call;
   }
 
   return {

@@ -1,11 +1,12 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Method } from "../../core/calls/action.ts";
-import { findRoute, perform, placeIn, type Projects } from "../../core/dispatch.ts";
+import { findRoute, perform, placeIn, type Projects, type Routes } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
-import { shareOf } from "../../core/plans/caller.ts";
+import { limits } from "../../core/values/limits.ts";
+import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
 import { type AdmissionDeps, createAdmission } from "./admission.ts";
 import { addressOf } from "./client-address.ts";
@@ -34,8 +35,28 @@ export interface RouteDeps extends AdmissionDeps {
 /** `/api/{project}/{endpoint}/{action}`; actions such as `lock/acquire` have one more segment. */
 const actionPath = /^\/api\/([^/]+)\/([^/]+)\/((?:[^/]+\/)?[^/]+)$/;
 
-/** Whether a path is that of an action, which may not exist. */
-export const isActionPath = (path: string): boolean => actionPath.test(path);
+/** What the path of an action names, whether it exists or not. */
+export interface ActionPath {
+  readonly project: string;
+  readonly endpoint: string;
+  readonly action: string;
+}
+
+/** Paths that were read: most requests come to a few. */
+const paths = new Map<string, ActionPath | null>();
+
+/** Null: it is not the path of an action. */
+export function readActionPath(path: string): ActionPath | null {
+  const known = paths.get(path);
+  if (known !== undefined) return known;
+  const [, project, endpoint, action] = actionPath.exec(path) ?? [];
+  const read = project && endpoint && action ? { project, endpoint, action } : null;
+  if (paths.size >= limits.pathsKept) paths.clear();
+  if (path.length <= limits.keptPathLengthMax) paths.set(path, read);
+  return read;
+}
+
+const nowhere: ActionPath = { project: "", endpoint: "", action: "" };
 
 /** The handler of the paths of actions, for every method. */
 export function callAction(deps: RouteDeps): Handle {
@@ -45,11 +66,12 @@ export function callAction(deps: RouteDeps): Handle {
   const waiting = { timeoutMs, deadlines: createDeadlines() };
   return async (incoming, exchange) => {
     const { method, headers, path } = incoming;
-    const [, project = "", endpoint = "", action = ""] = actionPath.exec(path) ?? [];
+    const { project, endpoint, action } = readActionPath(path) ?? nowhere;
     const found = projects.get(project);
     if (!found) throw await unknownProject(deps, { incoming, exchange, name: project });
     exchange.place = placeIn(found, { endpoint, action });
-    const caller = await admit({ incoming, exchange, project: found, endpoint, action });
+    const admitted = admit({ incoming, exchange, project: found, endpoint, action });
+    const caller = admitted instanceof Promise ? await admitted : admitted;
     // No name that a path holds needs one.
     if (path.includes("%")) throw nothingHere(deps.basePath);
     const route = findRoute(found, { endpoint, action, method, caller });
@@ -96,9 +118,11 @@ export function callNothing(deps: RouteDeps): Handle {
     if (project) {
       exchange.place = { project: project.name, endpoint: null, action: null };
       const arrived = { incoming, exchange, project, endpoint: "", action: "" };
-      await admit(arrived).catch((error: unknown) => {
+      try {
+        await admit(arrived);
+      } catch (error) {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
-      });
+      }
     }
     throw nothingHere(deps.basePath);
   };
@@ -125,14 +149,17 @@ export async function unknownProject(
   if (!near?.routes) return unknownName("project", name, []);
   const { endpoints } = near.routes;
   const arrived = { incoming, exchange, project: near, endpoint: "", action: "" };
-  const mayKnow = await createAdmission(deps)(arrived).then(
-    (caller) => usableEndpoints(endpoints, { caller }).length > 0,
-    () => false,
-  );
+  const mayKnow = await knows(async () => createAdmission(deps)(arrived), endpoints);
   // The headers of the limit would tell that there is such a project.
   exchange.answerHeaders = {};
   return unknownName("project", name, mayKnow ? [near.name] : []);
 }
+
+const knows = (entering: () => Promise<Caller>, endpoints: Routes["endpoints"]): Promise<boolean> =>
+  entering().then(
+    (caller) => usableEndpoints(endpoints, { caller }).length > 0,
+    () => false,
+  );
 
 /** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
 const depthFrom = (header: string | null): number =>

@@ -15,13 +15,21 @@ const plainTarget = /^(\/(?:[\w~-][\w.~-]*\/)*[\w~-][\w.~-]*)(?:\?[^#]*)?$/;
 const plainHost = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?$/i;
 
 /** The path of a request that needs no `Request`; null for every other one. */
-export function plainPathOf({ method, url, headers }: IncomingMessage): string | null {
+export function plainPathOf(message: IncomingMessage): string | null {
+  const { method, headers } = message;
   if (method !== "POST" && method !== "GET") return null;
   const { host } = headers;
   if (host === undefined || !plainHost.test(host)) return null;
   if (headers["transfer-encoding"] !== undefined) return null;
   if (headers["content-type"]?.startsWith("multipart/")) return null;
-  return plainTarget.exec(url!)?.[1] ?? null;
+  return hasRepeatedFields(message) ? null : (plainTarget.exec(message.url!)?.[1] ?? null);
+}
+
+/** Node's object of the fields leaves out the second of some. */
+function hasRepeatedFields({ headers, rawHeaders }: IncomingMessage): boolean {
+  let different = 0;
+  for (const _ in headers) different++;
+  return different * 2 !== rawHeaders.length;
 }
 
 /** A request with the plain path `path`. */
@@ -51,18 +59,9 @@ export class NodeIncoming implements Incoming, HeaderFields {
     return this;
   }
 
-  /** The parser's own list is read, because Node's object leaves out the second of some fields. */
   get(name: string): string | null {
-    const { rawHeaders } = this.message;
-    let found: string | null = null;
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const field = rawHeaders[at]!;
-      if (field.length !== name.length || (field !== name && field.toLowerCase() !== name))
-        continue;
-      const value = rawHeaders[at + 1]!;
-      found = found === null ? value : `${found}, ${value}`;
-    }
-    return found;
+    const value = this.message.headers[name];
+    return typeof value === "string" ? value : null;
   }
 
   bytes(bytesMax: number): Promise<Uint8Array> {
@@ -84,9 +83,10 @@ export class NodeIncoming implements Incoming, HeaderFields {
   /** Without the body: those that need it as a stream are not plain. */
   get request(): Request {
     const { method, url, message } = this;
-    const headers = new Headers();
-    for (let at = 0; at < message.rawHeaders.length; at += 2)
-      headers.append(message.rawHeaders[at]!, message.rawHeaders[at + 1]!);
+    const headers = Object.entries(message.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]);
     return new Request(url, { method, headers });
   }
 }

@@ -50,6 +50,9 @@ export const limits = {
   keySetTimeoutMs: 3_000,
   /** Rate limits: callers that one process keeps count of. */
   rateCountersMax: 100_000,
+  /** Paths of requests that a process keeps read, and the longest of them. */
+  pathsKept: 1_000,
+  keptPathLengthMax: 200,
   /** Sets of roles whose rights one project keeps worked out. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */
