@@ -34,8 +34,8 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** Exports and imports once more: in a worker over Redis, and with their files in a bucket. What is special to MySQL there has tests of its own in every run. */
-function placesProject(engine: EngineName): TestProjectInlineConfiguration {
+/** Long tests of exports and imports once more: in a worker over Redis, and with their files in a bucket. */
+function placesProject(engine: EngineName, tests: string): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
@@ -43,7 +43,7 @@ function placesProject(engine: EngineName): TestProjectInlineConfiguration {
       provide: { engine, isInOtherPlaces: true },
       setupFiles: "test/runtime/expect-runtime.ts",
       globalSetup: "test/storage/install.ts",
-      include: ["test/contract/{export,import}.test.ts"],
+      include: [`test/contract/{${tests}}.test.ts`],
       ...timed,
     },
   };
@@ -137,11 +137,19 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
+        // Files share processes and what these have loaded: a third less work.
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: elsewhere,
+          isolate: false,
+        },
       },
       ...engines.map(engineProject),
-      placesProject("sqlite"),
-      placesProject("postgres"),
+      placesProject("sqlite", "export,import"),
+      placesProject("postgres", "export,import,import-handlers,import-large"),
+      // What is the same on PostgreSQL is left out.
+      placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),
       ...engines.map(fuzzProject),
       {
