@@ -15,6 +15,12 @@ const elsewhere = [
 /** One file after the other: they watch the time, or share what they work on. */
 const alone = { fileParallelism: false };
 
+/**
+ * Files share processes and what these have loaded: a third less work. So each closes what it opens. With more room for young objects, a
+ * process collects garbage less often: a sixth less work.
+ */
+const shared = { isolate: false, execArgv: ["--max-semi-space-size=64"] };
+
 /** They hold answers against the clock, which a busy machine may miss: each has a second try. */
 const timed = { retry: 1 };
 
@@ -28,8 +34,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
       setupFiles: "test/runtime/expect-runtime.ts",
       include: ["test/{contract,db}/**/*.test.ts"],
       exclude: filesOfOthers("db", engine),
-      // Each file closes its service, so files can share a process and its modules: a third less work.
-      isolate: false,
+      ...shared,
     },
   };
 }
@@ -137,13 +142,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Files share processes and what these have loaded: a third less work.
-        test: {
-          name: "unit",
-          include: ["test/**/*.test.ts"],
-          exclude: elsewhere,
-          isolate: false,
-        },
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere, ...shared },
       },
       ...engines.map(engineProject),
       placesProject("sqlite", "export,import"),
@@ -159,7 +158,7 @@ export default defineConfig({
       { extends: true, test: { name: "parity", include: ["test/parity/*.test.ts"] } },
       {
         extends: true,
-        test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
+        test: { name: "stores", include: ["test/stores/*.test.ts"], ...shared, ...timed },
       },
       {
         extends: true,
