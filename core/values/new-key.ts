@@ -10,11 +10,19 @@ export interface NewKeyColumns {
   readonly key: Key;
   /** The columns of it that a body may name, by name. */
   readonly keyColumns: Columns;
+  /** The columns that answers show. A key that is hidden is not among them. */
+  readonly shown: Columns;
 }
 
 /** The columns that a body must hold. */
 export const mustBeSent = ({ key, keyColumns }: NewKeyColumns): readonly Column[] =>
   [...keyColumns.values()].filter((column) => mustSend(column, key));
+
+/**
+ * Whether the body's value counts. That of a hidden column would tell which keys are taken; it counts only where nobody else makes one.
+ */
+export const maySend = (column: Column, { key, shown }: NewKeyColumns): boolean =>
+  shown.has(column.name) || mustSend(column, key);
 
 /** The service makes no part of a key, as it cannot know what the others mean. */
 export const mustSend = (column: Column, key: Key): boolean =>

@@ -52,7 +52,7 @@ const hintsFor = (action: string): Record<string, Json[]> => {
   ];
   return {
     order_id: isNew ? [...own.orders] : ids,
-    ticket_id: isNew ? [] : ["p0", "q0", "none"],
+    ticket_id: ["p0", "q0", "none"],
     bin_id: isNew ? [] : [...ownBins, ...foreignIds],
     parent_id: isNew ? ["none"] : [...ownBins, ...foreignIds],
     draft_id: isNew ? [] : ["f0", "f1", ...foreignIds],

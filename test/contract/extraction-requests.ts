@@ -302,6 +302,9 @@ export const writing: readonly Asked[] = [
     ["tickets/lock/status", { lock_keys: [{ key: "status", value: "open" }] }] as const,
   ]),
   ["tickets/create", { label: "new" }],
+  ...["p0", "q0", "none", "-", null].map(
+    (ticket_id) => ["tickets/create", { ticket_id, label: `with the key ${ticket_id}` }] as const,
+  ),
   ["tickets/create", { label: "new 2", status: "open", begins: "2026-05-01" }],
   ["tickets/create", { label: "label 1" }],
   ["tickets/delete", pair("label", "label 3"), { "if-match": '"x"' }],

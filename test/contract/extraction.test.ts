@@ -69,6 +69,14 @@ describe("nothing is told by", () => {
     );
   });
 
+  test("the OpenAPI document, which names no column that is hidden in every endpoint", async () => {
+    const { status, body } = await get("openapi.json")(twins.left);
+    expect(status).toBe(200);
+    const names = ["ticket_id", "cost", "seal", "credit", "weight", "deleted_by"];
+    const text = JSON.stringify(body);
+    expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
   test("a template of an import", async () => {
     for (const list of ["orders", "tickets", "bins"])
       await expectSame(async (fixture) => {
