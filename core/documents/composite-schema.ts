@@ -55,8 +55,10 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
       ...detailsOf(composite, (detail) =>
         closedObject({
           insert: listOf(newDetailSchema(detail, mayBeCompleted)),
-          update: listOf(changedDetailSchema(detail)),
-          delete: listOf(namedDetailSchema(detail)),
+          ...(detail.namesRecords && {
+            update: listOf(changedDetailSchema(detail)),
+            delete: listOf(namedDetailSchema(detail)),
+          }),
         }),
       ),
     },
