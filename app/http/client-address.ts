@@ -4,13 +4,7 @@
  * entries are believed as there are proxies (TRUST_PROXY), from the right.
  */
 import ipaddr from "ipaddr.js";
-import type { Incoming } from "./incoming.ts";
-
-/** Beside a request. */
-export interface ClientEnv {
-  readonly address?: string | null | undefined;
-  readonly isOwn?: boolean;
-}
+import type { ClientEnv, Incoming } from "./incoming.ts";
 
 /** The second argument of `app.fetch`. `address` null: unknown. */
 export const clientAt = (address: string | null): ClientEnv => ({ address });

@@ -5,7 +5,7 @@ import type { Clock, NewId } from "../../core/values/clock.ts";
 import { failureReply } from "./envelope.ts";
 import type { CheckHost } from "./guard.ts";
 import type { Incoming } from "./incoming.ts";
-import { type Reply, withHeaders } from "./reply.ts";
+import { type Reply, extended } from "./reply.ts";
 
 export interface ExchangeDeps {
   readonly now: Clock;
@@ -65,7 +65,7 @@ export function inExchange(deps: ExchangeDeps, handle: Handle): AnswerRequest {
       reply = await answer(incoming, exchange);
       return reply.status;
     });
-    return withHeaders(reply!, more);
+    return extended(reply!, more);
   }
 
   return async (incoming) => {

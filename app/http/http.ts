@@ -5,14 +5,14 @@
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import type { ClientEnv } from "./client-address.ts";
+
 import { secureHeaders } from "./envelope.ts";
 import { type AnswerRequest, inExchange } from "./exchange.ts";
 import { getRoutes } from "./get-routes.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
-import { pathOf, WebIncoming } from "./incoming.ts";
+import { type ClientEnv, pathOf, WebIncoming } from "./incoming.ts";
 import { toResponse } from "./reply.ts";
 import { callAction, callNothing, readActionPath } from "./routes.ts";
 import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";

@@ -3,7 +3,12 @@
  * hands them on as they are, because making a `Request` of them costs more than finding and running an action.
  */
 import { AppError } from "../../core/values/errors.ts";
-import type { ClientEnv } from "./client-address.ts";
+
+/** Beside a request. */
+export interface ClientEnv {
+  readonly address?: string | null | undefined;
+  readonly isOwn?: boolean;
+}
 
 /** Header fields by their names in lower case. Fields that were sent several times are joined by commas, as `Headers` does. */
 export interface HeaderFields {

@@ -2,7 +2,7 @@
 import type { AppError } from "../../core/values/errors.ts";
 import { failureReply } from "./envelope.ts";
 import { type ExchangeDeps, openExchange } from "./exchange.ts";
-import { toResponse, withHeaders } from "./reply.ts";
+import { toResponse, extended } from "./reply.ts";
 
 export type Refuse = (error: AppError) => Response;
 
@@ -15,6 +15,6 @@ export function createRefuse(deps: Pick<ExchangeDeps, "now" | "newId" | "log">):
     const exchange = openExchange(deps, null);
     const reply = failureReply(exchange, error, deps.now());
     exchange.log.info({ status: reply.status, reason: error.message }, "request");
-    return toResponse(withHeaders(reply, { Connection: "close" }));
+    return toResponse(extended(reply, { Connection: "close" }));
   };
 }

@@ -11,7 +11,7 @@ export const toResponse = ({ status, headers, body }: Reply): Response =>
   new Response(body, { status, headers });
 
 /** The reply with further headers; values of a field that it has already are added to it. */
-export function withHeaders(reply: Reply, more: Readonly<Record<string, string>>): Reply {
+export function extended(reply: Reply, more: Readonly<Record<string, string>>): Reply {
   const headers: Record<string, string> = { ...reply.headers };
   for (const [name, value] of Object.entries(more))
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;

@@ -1,9 +1,9 @@
 /** Handlers as Hono takes them. */
 import type { Context } from "hono";
 import { routePath } from "hono/route";
-import type { ClientEnv } from "./client-address.ts";
+
 import type { AnswerRequest } from "./exchange.ts";
-import { WebIncoming } from "./incoming.ts";
+import { type ClientEnv, WebIncoming } from "./incoming.ts";
 import { toResponse } from "./reply.ts";
 
 export const viaHono =

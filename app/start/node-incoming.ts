@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type ClientEnv, clientAt } from "../http/client-address.ts";
-import { type HeaderFields, type Incoming, tooLarge } from "../http/incoming.ts";
+import { clientAt } from "../http/client-address.ts";
+import { type ClientEnv, type HeaderFields, type Incoming, tooLarge } from "../http/incoming.ts";
 import type { Reply } from "../http/reply.ts";
 
 /** A path that no URL parser would change, and any query. */

@@ -2,7 +2,7 @@
  * The configuration that answers requests. It is replaced in one step: requests that run finish with theirs, and its
  * databases are closed after the last of them.
  */
-import type { ClientEnv } from "../http/client-address.ts";
+import type { ClientEnv } from "../http/incoming.ts";
 import type { AnswerRequest } from "../http/exchange.ts";
 import type { App } from "../http/http.ts";
 import type { LoadedConfiguration } from "./loaded-configuration.ts";

@@ -105,6 +105,10 @@ class ObservedConnection implements Connection {
     return this.inner.alive;
   }
 
+  get isShareable(): boolean {
+    return this.inner.isShareable === true;
+  }
+
   run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
     return reported(this.observe(text, reuse), this.inner.run(text, params, reuse));
   }

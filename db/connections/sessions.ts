@@ -11,11 +11,17 @@ import type {
   Row,
 } from "../../core/plans/ports.ts";
 import type { Narrowed, Select, Statement } from "../../core/query/statement.ts";
-import type { Engine, Command } from "../engines/engine.ts";
+import type { Command, Connection, Engine } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { quotedName } from "../statements/print.ts";
 import type { Retry } from "./conflict.ts";
-import { type Executor, overdueMessage } from "./executor.ts";
+import {
+  changesNothing,
+  type Execution,
+  type Executor,
+  isOverdue,
+  overdueMessage,
+} from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, type Pools } from "./pools.ts";
 import type { Execute, Written } from "./execute.ts";
@@ -41,6 +47,13 @@ interface Sending {
   readonly local: Command | null;
 }
 
+/** A statement that is a transaction of its own. */
+interface Single {
+  readonly pool: Pool;
+  readonly execution: Execution;
+  readonly local: Command | null;
+}
+
 /** Creates a function that makes sessions with a deadline and a caller. */
 export function createSessions(
   parts: SessionParts,
@@ -49,6 +62,41 @@ export function createSessions(
   const { dialect } = engine;
   const { readers, writers } = pools;
 
+  /** On a connection that was taken from the pool, which gets it back. */
+  async function runOn(connection: Connection, { pool, execution, local }: Single) {
+    const startedMs = performance.now();
+    try {
+      const written = await (local === null
+        ? executor.execute(connection, execution)
+        : executor.executeAlone(connection, execution, local));
+      execution.compiled.pace?.took(performance.now() - startedMs);
+      return written;
+    } finally {
+      pool.release(connection);
+    }
+  }
+
+  async function runAlone(one: Single): Promise<Written> {
+    const { pool, execution } = one;
+    const { deadlineAtMs } = execution;
+    if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
+    return runOn(pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs)), one);
+  }
+
+  /** On a connection that may carry others, where one is there. */
+  async function runShared(one: Single): Promise<Written> {
+    const { pool, execution } = one;
+    const { deadlineAtMs } = execution;
+    const connection = pool.tryShare() ?? (await acquire(pool, deadlineAtMs, true));
+    try {
+      return await runOn(connection, one);
+    } catch (error) {
+      // Another statement may have taken the connection with it, and a read can be run again.
+      if (connection.alive || isOverdue(error)) throw error;
+      return runAlone(one);
+    }
+  }
+
   /** One statement on a connection of the pool, atomic in itself. */
   async function single(
     pool: Pool,
@@ -56,19 +104,11 @@ export function createSessions(
     { deadlineAtMs, local }: Sending,
   ): Promise<Written> {
     const compiled = compile(statement);
-    const attempt = async (): Promise<Written> => {
-      if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-      const connection = pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs));
-      try {
-        const execution = { statement, compiled, deadlineAtMs };
-        return await (local === null
-          ? executor.execute(connection, execution)
-          : executor.executeAlone(connection, execution, local));
-      } finally {
-        pool.release(connection);
-      }
-    };
-    return retrying(deadlineAtMs, attempt);
+    const one: Single = { pool, execution: { statement, compiled, deadlineAtMs }, local };
+    const isQuickRead = compiled.pace?.isQuick === true && changesNothing(statement);
+    return retrying(deadlineAtMs, () =>
+      isQuickRead && local === null ? runShared(one) : runAlone(one),
+    );
   }
 
   const inTransaction = (execute: Execute): StatementQueries =>
