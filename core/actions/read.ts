@@ -2,7 +2,8 @@
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
 import type { Column, Columns } from "../values/column.ts";
-import { type CountMode, countRows, parseCountMode, type RowCount } from "../lists/count.ts";
+import { type CountMode, parseCountMode, type RowCount } from "../lists/count.ts";
+import { readCountedPage } from "../lists/counted-page.ts";
 import {
   asksForCursor,
   cursorFailure,
@@ -21,7 +22,7 @@ import {
   parsePage,
 } from "../lists/page.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries, ReadSession } from "../callers/session.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
 import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
@@ -104,7 +105,7 @@ function mustTellRowsApart(plan: ReadPlan): void {
 type Members = Record<string, unknown>;
 
 /** The members of the answer. */
-async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep): Promise<Members> {
+async function membersOf(session: ReadSession, request: ReadRequest, keep: Keep): Promise<Members> {
   const { list, paging } = request;
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
@@ -126,22 +127,21 @@ async function readBehind(
   return { data, count: data.length, pagination };
 }
 
-/** The page with a number. Without an exact count, one more row is read to see whether there is a next page. */
 async function readPage(
-  session: ReadQueries,
+  session: ReadSession,
   { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
   keep: Keep,
 ): Promise<Members> {
   const { size, offset } = page;
-  const isExact = countMode === "exact";
-  const { source, where } = list;
-  const [rows, counts] = await Promise.all([
-    session.all({ ...list, limit: isExact ? size : size + 1, offset }),
-    keep(counted, () => countRows(session, { kind: "count", source, where }, countMode)),
-  ]);
-  const count = JSON.parse(counts) as RowCount;
+  const { rows, count } = await readCountedPage(session, {
+    list,
+    size,
+    offset,
+    countMode,
+    keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
+  });
   const pagination =
-    isExact && count.total !== null
+    countMode === "exact" && count.total !== null
       ? paginationOf(page.page, size, count.total)
       : lookAheadPagination(page, rows.length, count);
   const data = rows.slice(0, size);
