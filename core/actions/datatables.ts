@@ -136,7 +136,7 @@ const pageOf = (
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
 function countsOf(
-  { start, length, count, filter }: Asked,
+  { start, count, filter }: Asked,
   found: number,
   { total, filtered }: { total: RowCount; filtered: RowCount },
 ): Record<string, unknown> {
@@ -147,8 +147,7 @@ function countsOf(
     const counts = { recordsTotal: total.total, recordsFiltered: filtered.total };
     return count === "estimated" ? { ...counts, count_mode: "exact" } : counts;
   }
-  const isEnd = found < length && (found > 0 || start === 0);
-  const left = isEnd ? seen : Math.max(filtered.total, found > 0 ? seen : 0);
+  const left = Math.max(filtered.total, found > 0 ? seen : 0);
   const all = filter === null ? left : Math.max(total.total, left);
   return { recordsTotal: all, recordsFiltered: left, count_mode: "estimated" };
 }

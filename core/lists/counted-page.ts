@@ -77,7 +77,8 @@ async function readKnowing(
   count: RowCount,
 ): Promise<CountedPage> {
   if (isNearerToEnd(request, count.total)) return readInSnapshot(session, request);
-  return { rows: await forward(session, request), count };
+  const rows = await forward(session, request);
+  return { rows, count: countTold(rows.length, request) ?? count };
 }
 
 /**
