@@ -64,6 +64,7 @@ const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
   "select",
   "count",
   "estimate",
+  "sample",
   "aggregate",
   "ask",
 ]);
