@@ -4,7 +4,7 @@
  */
 import type { Row } from "../plans/ports.ts";
 import { limits } from "../values/limits.ts";
-import type { Select, Sort } from "../query/statement.ts";
+import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../callers/session.ts";
 import { type CountMode, countRows, type RowCount } from "./count.ts";
 
@@ -76,7 +76,8 @@ async function readKnowing(
   request: CountedPageRequest,
   count: RowCount,
 ): Promise<CountedPage> {
-  if (isNearerToEnd(request, count.total)) return readInSnapshot(session, request);
+  if (isNearerToEnd(request, count.total) && !comparesTexts(request.list.where))
+    return readInSnapshot(session, request);
   const rows = await forward(session, request);
   return { rows, count: countTold(rows.length, request) ?? count };
 }
@@ -101,6 +102,13 @@ function isNearerToEnd(request: CountedPageRequest, total: number | null): boole
   return (
     total !== null && offset >= limits.deepOffsetMin && total - offset - limitOf(request) < offset
   );
+}
+
+/** Whether a search looks into the texts of all rows: to count them again costs more than to sort what it leaves. */
+function comparesTexts(where: Condition | null): boolean {
+  if (where === null) return false;
+  if ("members" in where) return where.members.some(comparesTexts);
+  return where.kind === "contains" || where.kind === "like";
 }
 
 const limitOf = ({ size, countMode }: CountedPageRequest): number =>

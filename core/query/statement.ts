@@ -302,6 +302,7 @@ export const sourceOf = (table: Table): Source => ({
   identity: table.identity,
   columns: table.columns,
   ...(table.locksRows === false && { locksRows: false }),
+  ...(table.kind === "view" && { isView: true }),
 });
 
 /** The row or rows whose column holds the value; a null value means IS NULL. */

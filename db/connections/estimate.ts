@@ -23,7 +23,8 @@ export async function estimateOf(
 ): Promise<number | null> {
   const { estimate } = dialect;
   if (estimate === undefined) return null;
-  if (where !== null && (estimate.samples === undefined || source.kind !== "table")) return null;
+  const isTable = source.kind === "table" && source.isView !== true;
+  if (where !== null && (estimate.samples === undefined || !isTable)) return null;
   const expected = estimate.read((await read({ kind: "estimate", source, where: null })).rows);
   if (where === null) return expected;
   const halvings = Math.floor(Math.log2(expected / sampleRowsMin));
