@@ -102,14 +102,15 @@ const searchingPrefix = {
 
 /** Makes the indexes that `check --advise` names. */
 async function advise(engine: EngineName, url: string): Promise<void> {
-  const database = { url: engine === "sqlite" ? `sqlite:${url}` : url };
+  const address = engine === "sqlite" ? `sqlite:${url}` : url;
+  const database = { url: address };
   const files = { "bench/project.json": { database }, "bench/items.json": searchingPrefix };
   const { advice } = await checkConfig({
     files: new Map(Object.entries(files).map(([name, file]) => [name, JSON.stringify(file)])),
     env: {},
     advises: true,
   });
-  const session = await openSession(engine, url);
+  const session = await openSession(engine, address);
   for (const statement of advice!.flatMap(({ statements }) => statements))
     await session.run(statement);
   if (engine !== "mysql") await session.run("ANALYZE");
