@@ -3,7 +3,8 @@
  * at texts within texts, and at what conditions have to do with each other. So these are counted in a sample of the table.
  */
 import type { Count } from "../../core/query/statement.ts";
-import type { Runner } from "./queries.ts";
+import type { Dialect } from "../statements/dialect.ts";
+import type { Execute } from "./execute.ts";
 
 /** Rows of a sample at least; it has up to twice as many. */
 const sampleRowsMin = 16_384;
@@ -19,7 +20,7 @@ const foundBlocksMin = 40;
  */
 export async function estimateOf(
   { source, where }: Count,
-  { dialect, read }: Pick<Runner, "dialect" | "read">,
+  { dialect, read }: { readonly dialect: Dialect; readonly read: Execute },
 ): Promise<number | null> {
   const { estimate } = dialect;
   if (estimate === undefined) return null;

@@ -6,13 +6,13 @@ import type { IndexWish } from "../../core/plans/ports.ts";
 
 /** Short enough for every engine: `goods_name_search`, or a hash where that would be too long. */
 export function indexName(wish: IndexWish, purpose: string): string {
-  const parts = [wish.table, ...columnsOf(wish)].map((part) => part.name);
+  const parts = [wish.table, ...indexedColumns(wish)].map((part) => part.name);
   const name = `${parts.join("_")}_${purpose}`.replace(/\W+/g, "_").toLowerCase();
   return name.length <= 60 ? name : `${name.slice(0, 40)}_${hashOf(name)}`.slice(0, 60);
 }
 
 /** All columns of the index, where it has no order of its own. */
-export const columnsOf = ({ column, others = [] }: IndexWish): readonly Column[] => [
+export const indexedColumns = ({ column, others = [] }: IndexWish): readonly Column[] => [
   column,
   ...others,
 ];
