@@ -81,9 +81,9 @@ async function membersOf(
   const { builderColumns, listColumns } = plan;
   const { filter } = request;
   const countValues = createCountValues(session, plan);
-  const [page, all, panes, builder, lists] = await Promise.all([
-    pageOf(session, plan, request),
+  const [all, page, panes, builder, lists] = await Promise.all([
     filter === null ? null : totalOf(session, plan, request),
+    pageOf(session, plan, request),
     paneOptions(plan.paneColumns, { ...request, countValues }),
     optionsOf(builderColumns, { countValues, hasEmpty: false }),
     optionsOf(listColumns, { countValues, hasEmpty: true }),

@@ -61,7 +61,7 @@ const labelsOf = async (text: string): Promise<unknown> => {
 const texts = ["goods 1234", "GOODS 199", "goods 20010", "oods", "goods 12%"];
 
 test("lookup by the beginning of a label uses the advised index, and answers as without it", async () => {
-  const before = [];
+  const before: unknown[] = [];
   for (const text of texts) before.push(await labelsOf(text));
   for (const statement of [...index, analyze[engine]]) await fixture.sql(statement);
   const { database } = JSON.parse(fixture.files.get("test/project.json")!) as {
