@@ -113,7 +113,7 @@ const totalKey = (count: CountMode): unknown => ["total", count];
 /** The rows of the page, and the number of those that the filters leave. */
 const pageOf = (
   session: ReadSession,
-  { source, columns }: GridPlan,
+  { source, columns, key }: GridPlan,
   { filter, sort, start, length, count, keep, counted }: Asked,
 ): Promise<CountedPage> =>
   readCountedPage(session, {
@@ -127,6 +127,7 @@ const pageOf = (
       offset: 0,
       lock: false,
     },
+    key,
     size: length,
     offset: start,
     countMode: count,

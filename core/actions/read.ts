@@ -53,6 +53,7 @@ export const read = defineAction<ReadPlan>({
 /** A checked request: the filter and order of the list, and the page that is answered. */
 interface ReadRequest {
   readonly list: Select;
+  readonly key: readonly Column[];
   readonly paging: Page | CursorPage;
   /** Only for pages with numbers. */
   readonly countMode: CountMode;
@@ -65,7 +66,7 @@ function parseRead(
   plan: ReadPlan,
   { project, name, settings }: Entity,
 ): ReadRequest {
-  const { source, columns, scope } = plan;
+  const { source, columns, scope, key } = plan;
   const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
   const sort = orderedBy(parseSort(body["sort_columns"], columns), plan);
   const list: Select = {
@@ -85,11 +86,11 @@ function parseRead(
     const paging = parsePage(body, settings.offsetMax);
     const fault = paging.offset > 0 ? onlyPage(plan) : null;
     if (fault) throw fault;
-    return { list, paging, countMode, counted };
+    return { list, key, paging, countMode, counted };
   }
   mustTellRowsApart(plan);
   const cursorList = { name: `${project}/${name}`, sort, filter, hasKey: plan.key.length > 0 };
-  return { list, paging: parseCursorPage(body, cursorList), countMode, counted };
+  return { list, key, paging: parseCursorPage(body, cursorList), countMode, counted };
 }
 
 /** A cursor contains the sorted values and the key, so the client must be allowed to see the key. */
@@ -129,12 +130,13 @@ async function readBehind(
 
 async function readPage(
   session: ReadSession,
-  { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
+  { list, key, countMode, counted, page }: ReadRequest & { page: NumberedPage },
   keep: Keep,
 ): Promise<Members> {
   const { size, offset } = page;
   const { rows, count } = await readCountedPage(session, {
     list,
+    key,
     size,
     offset,
     countMode,

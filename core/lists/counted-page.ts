@@ -3,6 +3,7 @@
  * is not made again; a page that ends the list tells the count; and a page near the end is read from there, in reverse order.
  */
 import type { Row } from "../plans/ports.ts";
+import type { Column } from "../values/column.ts";
 import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../callers/session.ts";
@@ -11,6 +12,8 @@ import { type CountMode, countRows, type RowCount } from "./count.ts";
 export interface CountedPageRequest {
   /** The list without its page. Its order is total, if there is a second page. */
   readonly list: Select;
+  /** The columns that tell its rows apart. */
+  readonly key: readonly Column[];
   readonly size: number;
   readonly offset: number;
   readonly countMode: CountMode;
@@ -47,21 +50,26 @@ export async function readCountedPage(
 const countOf = ({ list: { source, where } }: CountedPageRequest) =>
   ({ kind: "count", source, where }) as const;
 
-/** A page for which no count is kept. */
+/**
+ * A page for which no count is kept. Where the rows come in the order of the key, a page is quick if many match, and else it tells the count.
+ * Any other order makes the database look at all rows before the first one, so that the count is made at the same time.
+ */
 async function readAndCount(
   session: ReadSession,
   request: CountedPageRequest,
 ): Promise<CountedPage> {
-  const { offset, countMode } = request;
+  const { list, key, offset, countMode } = request;
+  const count = () => countRows(session, countOf(request), countMode);
   if (offset < limits.deepOffsetMin) {
-    const rows = await forward(session, request);
-    const count =
-      countTold(rows.length, request) ?? (await countRows(session, countOf(request), countMode));
-    return { rows, count };
+    const isByKey = list.sort[0]?.column === key[0];
+    const [rows, counted] = await Promise.all([
+      forward(session, request),
+      isByKey ? null : count(),
+    ]);
+    return { rows, count: countTold(rows.length, request) ?? counted ?? (await count()) };
   }
   if (countMode === "exact") return readInSnapshot(session, request);
-  const count = await countRows(session, countOf(request), countMode);
-  return readKnowing(session, request, count);
+  return readKnowing(session, request, await count());
 }
 
 /** A page that is not full ends the list; an empty one says only that the list is no longer than what lies before it. */

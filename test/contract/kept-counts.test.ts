@@ -140,6 +140,15 @@ describe("datatables counts", () => {
     });
   });
 
+  test("at the same time as it reads a page in another order", async () => {
+    const sort_columns = [{ column: "name", direction: "DESC" }];
+    expect(await grid({ ...searching("goods 2"), length: 12, sort_columns })).toEqual({
+      rows: 1,
+      counts: 2,
+      answer: [60, 11],
+    });
+  });
+
   test("anew after a write", async () => {
     await grid(searching("goods"));
     await write();
