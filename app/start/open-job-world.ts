@@ -2,6 +2,7 @@
  * Opens everything that jobs need, from configuration and environment: databases with the time-out of jobs and few
  * connections, files, and the cache to invalidate after writes.
  */
+import { systemClock } from "../../core/values/clock.ts";
 import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { hasAuth } from "../../core/config/survey.ts";
@@ -25,7 +26,7 @@ import { readText } from "./config-files.ts";
 import { createObservation, type Observation } from "../observe/observation.ts";
 import { parseEnv } from "./env.ts";
 import { observeProjects } from "./observe-projects.ts";
-import { accessFor, databaseOptions } from "./open-project.ts";
+import { accessFor, databaseOptions } from "./project-settings.ts";
 import { openStores } from "../stores/open-stores.ts";
 
 /** What a `JobWorld` is opened from. */
@@ -74,7 +75,7 @@ export async function openJobWorld({
   const world: JobWorld = {
     projects: new Map(projects.map((project) => [project.name, project])),
     files: kept,
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId: () => crypto.randomUUID(),
     log,
   };

@@ -2,12 +2,9 @@
  * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
  * all projects behind one app. `serve-project.ts` opens the parts once per configuration, `cloudflare.ts` once per request.
  */
-import type { Hono } from "hono";
+import { systemClock } from "../../core/values/clock.ts";
 import type { Cache } from "../../core/cache/cache.ts";
-import { type Access, openAccess } from "../../core/callers/access.ts";
-import { createRoleAccess } from "../../core/callers/role-access.ts";
-import { underPolicies } from "../../core/callers/policy-access.ts";
-import { hasAuth } from "../../core/config/survey.ts";
+import type { Access } from "../../core/callers/access.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
@@ -19,20 +16,19 @@ import { bindProject, type Project, type Routes, type SchemaWatch } from "../../
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { signInOriginsOf, traitsOf } from "../../core/openapi/traits.ts";
-import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
-import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
 import type { ConfigState } from "../http/health.ts";
-import { createApp } from "../http/http.ts";
+import { type App, createApp } from "../http/http.ts";
 import type { Console } from "../http/show-console.ts";
 import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
+import { accessFor } from "./project-settings.ts";
 import { version } from "./version.ts";
 import { noted } from "./noted-catalog.ts";
 
@@ -123,34 +119,6 @@ export async function lookAt(
   }
 }
 
-/** What callers may do. `entities`: all endpoints of the project, faulty ones too; `access`: in place of what the configuration says. */
-export function accessFor(
-  config: ProjectConfig,
-  { entities, access }: { entities: ReadonlyMap<string, Entity>; access?: Access | undefined },
-): Access {
-  const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-  return config.database.claimsSetting === undefined ? ruling : underPolicies(ruling);
-}
-
-/** How the project's database is opened; `openDb` says what each of these means. `readFile`: absent where there are no files. */
-export function databaseOptions(
-  { database, decimals }: ProjectConfig,
-  readFile?: (path: string) => string,
-): OpenOptions {
-  const { pool, statementTimeoutMs, triggerMessages, claimsSetting, preparedStatements, tls } =
-    database;
-  return {
-    connectionsMax: pool,
-    statementTimeoutMs,
-    triggerMessages,
-    decimals,
-    preparedStatements,
-    ...(claimsSetting !== undefined && { claimsSetting }),
-    ...(tls && { tls }),
-    ...(readFile && { readFile }),
-  };
-}
-
 export interface AppParts {
   readonly configs: readonly ProjectConfig[];
   readonly settings: Pick<Settings, "bodyLimitBytes" | "metricsToken" | "trustProxy">;
@@ -185,7 +153,7 @@ export interface AppParts {
 }
 
 /** The app that answers for these projects. */
-export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): App {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
   const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, basePath, log } =
     parts;
@@ -207,7 +175,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
     projects: new Map(projects.map((project) => [project.name, project])),
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId,
     bodyLimitBytes: settings.bodyLimitBytes,
     metricsToken: settings.metricsToken,

@@ -40,6 +40,8 @@ export interface Command {
 export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
+  /** True: `run` may be called while others are under way; they are sent at once and answered in turn. */
+  readonly isShareable?: boolean;
   /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
   run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
   /**
