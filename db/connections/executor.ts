@@ -68,6 +68,7 @@ const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
   "select",
   "count",
   "estimate",
+  "sample",
   "aggregate",
   "ask",
 ]);

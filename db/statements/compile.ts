@@ -149,6 +149,7 @@ function answeredColumns(statement: Printable): readonly Column[] {
   switch (statement.kind) {
     case "count":
     case "estimate":
+    case "sample":
       return [];
     case "select":
       return statement.columns;
