@@ -57,6 +57,11 @@ export const limits = {
   sharedWaitMs: 10,
   /** Longer on average is not quick. */
   quickStatementMs: 10,
+  /** Lines of the log are written together: as soon as there is this much, or so long after they were made. */
+  logBatchBytes: 4 * 1024,
+  logFlushMs: 100,
+  /** Lines that wait because nobody reads them. */
+  logWaitingBytesMax: 16 * 1024 ** 2,
   /** Paths of requests that a process keeps read, and the longest of them. */
   pathsKept: 1_000,
   keptPathLengthMax: 200,
