@@ -7,7 +7,14 @@ import type { Column, Source, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { comparand } from "../query/where.ts";
-import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../plans/ports.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbTransaction,
+  LedgerName,
+  ListText,
+  Row,
+} from "../plans/ports.ts";
 import {
   type Aggregate,
   allOf,
@@ -105,6 +112,10 @@ class ScopedQueries implements Queries {
 
   all(select: Select): Promise<Row[]> {
     return this.queries.all(this.narrow(select));
+  }
+
+  allAsText(select: Select, rowsMax: number): Promise<ListText> {
+    return this.queries.allAsText(this.narrow(select), rowsMax);
   }
 
   one(select: Select): Promise<Row | null> {

@@ -3,7 +3,7 @@
  * `scoped-session.ts` implements it over the sessions of `db`.
  */
 import type { Table } from "../values/column.ts";
-import type { LedgerName, Row } from "../plans/ports.ts";
+import type { LedgerName, ListText, Row } from "../plans/ports.ts";
 import type {
   Aggregate,
   Ask,
@@ -24,6 +24,8 @@ import type {
  */
 export interface ReadQueries {
   all(select: Select): Promise<Row[]>;
+  /** The same rows as one text with `rowsMax` of them at most, in a fraction of the time: for answers that show them as they are. */
+  allAsText(select: Select, rowsMax: number): Promise<ListText>;
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;

@@ -25,12 +25,25 @@ import type {
 /** A row as answers show it: every value already in the JSON form of its column's type. */
 export type Row = Record<string, Json>;
 
+/** Rows as answers show them, as one text. */
+export interface ListText {
+  /** JSON of the list of the first rows, as `JSON.stringify` would write them. It leaves out marks (`Column.markOf`). */
+  readonly text: string;
+  /** Rows in the text. */
+  readonly shown: number;
+  /** Rows that the statement gave, those behind the text too. */
+  readonly found: number;
+  /** The marks of the rows from the last one of a full text on. */
+  readonly ends: readonly Row[];
+}
+
 /**
  * Statements against one database, as `db` runs them: each has been through a caller's scope, which the type says. Actions write theirs
  * against `Queries` in `core/callers/session.ts`, where these calls are described.
  */
 export interface DbQueries {
   all(select: Narrowed<Select>): Promise<Row[]>;
+  allAsText(select: Narrowed<Select>, rowsMax: number): Promise<ListText>;
   one(select: Narrowed<Select>): Promise<Row | null>;
   count(count: Narrowed<Count>): Promise<number>;
   estimate(count: Narrowed<Count>): Promise<number | null>;

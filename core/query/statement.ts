@@ -77,6 +77,8 @@ export interface Select {
   readonly offset: number;
   /** True: the rows stay locked against other writers until the transaction ends (tables only). */
   readonly lock: boolean;
+  /** The rows come as JSON text (`ListText`) that holds as many of them at most. Absent: as values. */
+  readonly textRows?: number;
 }
 
 export interface Count {

@@ -1,10 +1,12 @@
 /** The one function over which all statements of a session or transaction run. */
-import type { Row } from "../../core/plans/ports.ts";
+import type { ListText, Row } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 
 /** The answer to one statement, decoded. */
 export interface Written {
   readonly rows: Row[];
+  /** Where the statement asks for text instead of rows. */
+  readonly list?: ListText;
   readonly matched: number;
   readonly insertId: bigint | null;
 }

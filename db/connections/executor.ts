@@ -110,11 +110,11 @@ export function createExecutor({
 
   function run(
     connection: Connection,
-    { text, params, reuse }: Command,
+    { text, params, reuse, asLists }: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
-    const result = connection.runNow?.(text, params);
-    return result ?? step(connection, connection.run(text, params, reuse), deadlineAtMs);
+    const result = connection.runNow?.(text, params, asLists);
+    return result ?? step(connection, connection.run(text, params, reuse, asLists), deadlineAtMs);
   }
 
   const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
@@ -127,9 +127,9 @@ export function createExecutor({
     deadlineAtMs: number,
   ): Promise<Written> {
     const work = connection.native(text, params);
-    const { rows, matched, insertId, fields } = await step(connection, work, deadlineAtMs);
-    const decode = decoderOf(engine.dialect, engine.outputs(fields ?? []));
-    return { rows: decode(rows), matched, insertId };
+    const result = await step(connection, work, deadlineAtMs);
+    const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
+    return answered({ decode, write: null }, result);
   }
 
   function current(statement: Statement, compiled: Compiled): Compiled {
@@ -184,14 +184,12 @@ export function createExecutor({
       const ahead = [...begin, local, compiled, ...(isRead ? [commit] : [])];
       try {
         const results = await together(connection, ahead, deadlineAtMs);
-        const { rows, matched, insertId, fields } = results[begin.length + 1]!;
+        const result = results[begin.length + 1]!;
         // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
         if (!isRead) await together(connection, [commit], deadlineAtMs);
-        const decode =
-          statement.kind === "native"
-            ? decoderOf(engine.dialect, engine.outputs(fields ?? []))
-            : compiled.decode;
-        return { rows: decode(rows), matched, insertId };
+        if (statement.kind !== "native") return answered(compiled, result);
+        const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
+        return answered({ decode, write: null }, result);
       } catch (error) {
         await rollback(connection);
         throw meaningOf(error, statement);
@@ -211,14 +209,12 @@ export function createExecutor({
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
         const printed = current(statement, compiled);
-        const { rows, matched, insertId } = await run(connection, printed, deadlineAtMs);
-        const written = { rows: printed.decode(rows), matched, insertId };
+        const written = answered(printed, await run(connection, printed, deadlineAtMs));
         if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
         // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
         // run again.
         const again = compile(statement);
-        const other = await run(connection, again, deadlineAtMs);
-        return { ...written, rows: again.decode(other.rows) };
+        return answered(again, await run(connection, again, deadlineAtMs));
       } catch (error) {
         throw meaningOf(error, statement);
       }
@@ -239,6 +235,15 @@ export function createExecutor({
   };
 }
 
+/** What the statement asked for: rows, or their text. */
+function answered(
+  { decode, write }: Pick<Compiled, "decode" | "write">,
+  { rows, lists = [], matched, insertId }: RawResult,
+): Written {
+  if (write === null) return { rows: decode(rows), matched, insertId };
+  return { rows: [], list: write(lists), matched, insertId };
+}
+
 /** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
 
@@ -247,8 +252,8 @@ async function inTurn(
   statements: readonly Command[],
 ): Promise<RawResult[]> {
   const results: RawResult[] = [];
-  for (const { text, params, reuse } of statements)
-    results.push(await connection.run(text, params, reuse));
+  for (const { text, params, reuse, asLists } of statements)
+    results.push(await connection.run(text, params, reuse, asLists));
   return results;
 }
 

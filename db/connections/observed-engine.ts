@@ -91,8 +91,13 @@ class ObservedConnection implements Connection {
     return this.inner.alive;
   }
 
-  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
-    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse));
+  run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists?: boolean,
+  ): Promise<RawResult> {
+    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse, asLists));
   }
 
   native(text: string, params: readonly unknown[]): Promise<RawResult> {
@@ -131,10 +136,10 @@ class ObservedConnection implements Connection {
     this.inner.destroy();
   }
 
-  now(text: string, params: readonly unknown[]): RawResult | null {
+  now(text: string, params: readonly unknown[], asLists?: boolean): RawResult | null {
     const begun = this.observe(text, true);
     try {
-      const result = this.inner.runNow!(text, params);
+      const result = this.inner.runNow!(text, params, asLists);
       // Null: the statement did not run; `run` comes next.
       if (result) begun.ended(rowsOf(result));
       return result;
@@ -158,7 +163,8 @@ class ObservedConnection implements Connection {
   }
 }
 
-const rowsOf = ({ rows, matched }: RawResult): number => Math.max(rows.length, matched);
+const rowsOf = ({ rows, lists, matched }: RawResult): number =>
+  Math.max((lists ?? rows).length, matched);
 
 function reported(begun: Begun, work: Promise<RawResult>): Promise<RawResult> {
   work.then(

@@ -4,7 +4,7 @@
  */
 import type { Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
-import type { DbQueries, Row } from "../../core/plans/ports.ts";
+import type { DbQueries, ListText, Row } from "../../core/plans/ports.ts";
 import type {
   Aggregate,
   Ask,
@@ -45,6 +45,10 @@ export class StatementQueries implements DbQueries {
 
   async all(select: Select): Promise<Row[]> {
     return (await this.runner.read(select)).rows;
+  }
+
+  async allAsText(select: Select, rowsMax: number): Promise<ListText> {
+    return (await this.runner.read({ ...select, textRows: rowsMax })).list!;
   }
 
   async one(select: Select): Promise<Row | null> {

@@ -16,11 +16,14 @@ import type {
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
-import type { Dialect, RawRow } from "../statements/dialect.ts";
+import type { Dialect, RawList, RawRow } from "../statements/dialect.ts";
 import type { TlsCertificates } from "./tls.ts";
 
 export interface RawResult {
+  /** Empty where lists were asked for. */
   readonly rows: RawRow[];
+  /** The rows as lists of values in the order of the columns, where they were asked for in this form. */
+  readonly lists?: readonly RawList[];
   /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed). */
   readonly matched: number;
   /** The first key that the database generated; null where the engine answers rows instead. */
@@ -34,19 +37,29 @@ export interface Command {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly reuse: boolean;
+  /** Absent: false. */
+  readonly asLists?: boolean;
 }
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
-  /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
-  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
+  /**
+   * `reuse` true: the text will come again, keep it prepared. `asLists` true: rows come as `RawResult.lists`, whose values are those
+   * that `Dialect.write` takes. Rejects with the driver's own error.
+   */
+  run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists?: boolean,
+  ): Promise<RawResult>;
   /**
    * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
    */
-  runNow?(text: string, params: readonly unknown[]): RawResult | null;
+  runNow?(text: string, params: readonly unknown[], asLists?: boolean): RawResult | null;
   /**
    * Only where the engine has `localSettings`: runs the statements in this order, sent without waiting for each other's answers. Rejects with the
    * first error once all are answered, and with a conflict when a transaction that the last of them should commit was undone.

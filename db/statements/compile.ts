@@ -5,12 +5,13 @@
 import { type Column, derivedColumn } from "../../core/values/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { ListText, Row } from "../../core/plans/ports.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";
-import type { Decode, Dialect, RawRow } from "./dialect.ts";
+import type { Decode, Dialect, RawList, RawRow } from "./dialect.ts";
+import { listWriterOf, type WriteList } from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import type { Printable } from "./walk.ts";
@@ -22,6 +23,10 @@ export interface Compiled {
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
+  /** Writes the driver's lists as the text that the statement asks for; null: it asks for rows. */
+  readonly write: ((rows: readonly RawList[]) => ListText) | null;
+  /** True: the driver must give lists. */
+  readonly asLists: boolean;
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
   readonly generation: number;
@@ -31,6 +36,8 @@ export type Compile = (statement: Statement) => Compiled;
 
 interface Kept extends Printed {
   readonly decode: (rows: RawRow[]) => Row[];
+  /** Made when it is needed first. */
+  write?: WriteList;
 }
 
 /**
@@ -72,15 +79,25 @@ export function createCompiler(
       kept.delete(shape.key);
       kept.set(shape.key, printed);
     }
+    const write = writing(dialect, statement, printed);
     return {
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
       reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
+      write,
+      asLists: write !== null,
       forms: printed.forms,
       generation,
     };
   };
+}
+
+function writing(dialect: Dialect, statement: Statement, kept: Kept): Compiled["write"] {
+  if (statement.kind !== "select" || statement.textRows === undefined) return null;
+  const { columns, textRows } = statement;
+  const write = (kept.write ??= listWriterOf(dialect, columns));
+  return (rows) => write(rows, textRows);
 }
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
@@ -98,7 +115,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  return { text, params, reuse: true, decode, forms: [], generation: 0 };
+  const asRows = { decode, write: null, asLists: false };
+  return { text, params, reuse: true, ...asRows, forms: [], generation: 0 };
 }
 
 function bindAll(

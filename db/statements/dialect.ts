@@ -5,6 +5,7 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
 import type { Json } from "../../core/values/json.ts";
+import type { JsonWriter } from "../../core/values/json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Formula } from "../../core/query/formula-tree.ts";
@@ -12,8 +13,14 @@ import type { Formula } from "../../core/query/formula-tree.ts";
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
 
+/** The same as a list of values in the order of the columns; a value may have another form than in a `RawRow`. */
+export type RawList = readonly unknown[];
+
 /** From the driver's value (never null) to the JSON value. */
 export type Decode = (raw: unknown) => Json;
+
+/** Writes a value of a `RawList` (never null) as the JSON of what `Decode` makes of it. */
+export type Write = (writer: JsonWriter, raw: unknown) => void;
 
 /** What the planner expects. */
 export interface Estimates {
@@ -69,6 +76,9 @@ export interface Dialect {
   output(column: Column, name: SQL): SQL;
   /** From the driver's value (never null) to the JSON value; null when it is that already. */
   decode(column: Column): Decode | null;
+  write(column: Column): Write;
+  /** The value of a `RawRow` that a value of a `RawList` stands for. Absent: the same. */
+  readonly received?: (column: Column, raw: unknown) => unknown;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
   /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */

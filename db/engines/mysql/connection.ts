@@ -5,7 +5,7 @@
 import mysql, { type ConnectionOptions } from "mysql2";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
-import type { RawRow } from "../../statements/dialect.ts";
+import type { RawList, RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 
@@ -181,14 +181,22 @@ class MysqlSession implements MysqlConnection {
     );
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+  async run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists = false,
+  ): Promise<RawResult> {
     const { driver } = this;
     const result = await this.command<unknown>((done) => {
       if (unpreparable.test(text)) driver.query(text, done);
+      else if (asLists) driver.execute({ sql: text, rowsAsArray: true }, params as never[], done);
       else driver.execute(text, params as never[], done);
     });
     if (!reuse && this.alive) driver.unprepare(text);
-    return rawResult(result);
+    if (!asLists) return rawResult(result);
+    const lists = result as RawList[];
+    return { rows: [], lists, matched: lists.length, insertId: null };
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {

@@ -15,7 +15,7 @@ import { marks } from "./marks.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { valueForms } from "./value-forms.ts";
+import { received, valueForms } from "./value-forms.ts";
 
 /** `foldingCollation`: what `readFoldingCollation` in `catalog.ts` found, asked for when a statement is printed. */
 export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
@@ -28,7 +28,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     paramsMax: 65_533,
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
-    ...valuesOf(valueForms, decimals),
+    ...valuesOf(valueForms, decimals, received),
     exact: (_column, term) => byBytes(term),
     // The planner would multiply the shares of rows that it expects for both comparisons; it expects nearly all rows to be not null.
     isExactly: (_column, name, values) =>

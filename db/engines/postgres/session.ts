@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
-import type { RawRow } from "../../statements/dialect.ts";
+import type { RawList, RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 
@@ -105,31 +105,37 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
-    const result = await this.send(text, params, reuse && mayPrepare(this.prepared, text));
-    return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null };
+  async run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists = false,
+  ): Promise<RawResult> {
+    const prepare = reuse && mayPrepare(this.prepared, text);
+    const query = { text, params, prepare, asLists };
+    return resultOf(await this.waitFor(() => this.query(query)), asLists);
   }
 
   async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
     const results = await this.sendAll(
-      statements.map(({ text, params, reuse }) => ({
+      statements.map(({ text, params, reuse, asLists }) => ({
         text,
         params,
         prepare: reuse && mayPrepare(this.prepared, text),
+        asLists,
       })),
     );
     if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
       throw undoneError();
-    return results.map((result) => {
-      const rows = rowsOf(result);
-      return { rows, matched: result.count ?? 0, insertId: null, fields: result.columns ?? [] };
-    });
+    return results.map((result, at) => ({
+      ...resultOf(result, statements[at]!.asLists),
+      fields: result.columns ?? [],
+    }));
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {
     const result = await this.send(text, params, mayPrepare(this.prepared, text));
-    const fields = result.columns ?? [];
-    return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null, fields };
+    return { ...resultOf(result), fields: result.columns ?? [] };
   }
 
   /**
@@ -220,10 +226,11 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  private query({ text, params, prepare }: Query): Promise<Result> {
+  private query({ text, params, prepare, asLists }: Query): Promise<Result> {
     const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
-    return this.client.unsafe(text, values, options) as unknown as Promise<Result>;
+    const query = this.client.unsafe(text, values, options);
+    return (asLists ? query.raw() : query) as unknown as Promise<Result>;
   }
 
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
@@ -252,6 +259,8 @@ interface Query {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly prepare: boolean;
+  /** The bytes of each value, as they come. */
+  readonly asLists?: boolean | undefined;
 }
 
 const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
@@ -289,6 +298,13 @@ function requestCancel(
   if (isPooled) socket.write(request);
   else socket.end(request);
   return new Promise((resolve) => socket.once("close", resolve));
+}
+
+function resultOf(result: Result, asLists = false): RawResult {
+  const rows = rowsOf(result);
+  const rest = { matched: result.count ?? 0, insertId: null };
+  if (asLists) return { rows: [], lists: rows as unknown as RawList[], ...rest };
+  return { rows, ...rest };
 }
 
 /**

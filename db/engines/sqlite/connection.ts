@@ -8,7 +8,7 @@ import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
 import type { StoredForms } from "./stored-forms.ts";
-import type { RawRow } from "../../statements/dialect.ts";
+import type { RawList, RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
@@ -36,19 +36,24 @@ class SqliteConnection implements Connection {
     this.forms = forms;
   }
 
-  runNow(text: string, params: readonly unknown[]): RawResult | null {
+  runNow(text: string, params: readonly unknown[], asLists = false): RawResult | null {
     try {
-      return this.execute(text, params, true);
+      return this.execute(text, params, true, asLists);
     } catch (error) {
       if (this.mustFail(error)) throw error;
       return null;
     }
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+  async run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists = false,
+  ): Promise<RawResult> {
     for (;;) {
       try {
-        return this.execute(text, params, reuse);
+        return this.execute(text, params, reuse, asLists);
       } catch (error) {
         if (this.mustFail(error)) throw error;
       }
@@ -100,10 +105,16 @@ class SqliteConnection implements Connection {
     this.release();
   }
 
-  private execute(text: string, params: readonly unknown[], reuse: boolean): RawResult {
+  private execute(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    asLists = false,
+  ): RawResult {
     if (!this.alive) throw new Error("The database connection is not open");
     const statement = this.statementOf(text, reuse);
     if (statement.reader) {
+      if (asLists) return listsOf(statement, params);
       const rows = statement.all(params as unknown[]);
       return { rows, matched: rows.length, insertId: null };
     }
@@ -129,6 +140,16 @@ class SqliteConnection implements Connection {
   /** Inside a transaction the others wait for us: only its whole can be run again. */
   private mustFail(error: unknown): boolean {
     return !isBusy(error) || this.database.inTransaction;
+  }
+}
+
+function listsOf(statement: Statement<unknown[], RawRow>, params: readonly unknown[]): RawResult {
+  statement.raw(true);
+  try {
+    const lists = statement.all(params as unknown[]) as unknown as RawList[];
+    return { rows: [], lists, matched: lists.length, insertId: null };
+  } finally {
+    statement.raw(false);
   }
 }
 
