@@ -7,9 +7,9 @@ import {
   asksForCursor,
   cursorFailure,
   type CursorPage,
+  pageBehind,
   parseCursorPage,
   selectPage,
-  takePage,
 } from "../lists/cursor.ts";
 import type { Entity, ReadPlan } from "../plans/entity.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
@@ -22,6 +22,8 @@ import {
 } from "../lists/page.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries } from "../callers/session.ts";
+import type { ListText } from "../plans/ports.ts";
+import { JsonText } from "../values/json.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
 import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
@@ -109,8 +111,7 @@ async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep)
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
   if (page !== null) return readPage(session, { ...request, page: { page, size, offset } }, keep);
-  const data = await session.all({ ...list, limit: size });
-  return { data, count: data.length };
+  return shownIn(await session.allAsText({ ...list, limit: size }, { rowsMax: size }));
 }
 
 /** The page after a cursor. */
@@ -119,11 +120,11 @@ async function readBehind(
   list: Select,
   cursor: CursorPage,
 ): Promise<Members> {
-  const rows = await session.all(selectPage(list, cursor)).catch((error: unknown) => {
+  const form = { rowsMax: cursor.perPage };
+  const rows = await session.allAsText(selectPage(list, cursor), form).catch((error: unknown) => {
     throw cursorFailure(error, cursor);
   });
-  const { data, pagination } = takePage(rows, cursor);
-  return { data, count: data.length, pagination };
+  return { ...shownIn(rows), pagination: pageBehind(rows, cursor) };
 }
 
 /** The page with a number. Without an exact count, one more row is read to see whether there is a next page. */
@@ -136,17 +137,21 @@ async function readPage(
   const isExact = countMode === "exact";
   const { source, where } = list;
   const [rows, counts] = await Promise.all([
-    session.all({ ...list, limit: isExact ? size : size + 1, offset }),
+    session.allAsText({ ...list, limit: isExact ? size : size + 1, offset }, { rowsMax: size }),
     keep(counted, () => countRows(session, { kind: "count", source, where }, countMode)),
   ]);
   const count = JSON.parse(counts) as RowCount;
   const pagination =
     isExact && count.total !== null
       ? paginationOf(page.page, size, count.total)
-      : lookAheadPagination(page, rows.length, count);
-  const data = rows.slice(0, size);
-  return { data, count: data.length, pagination };
+      : lookAheadPagination(page, rows.found, count);
+  return { ...shownIn(rows), pagination };
 }
+
+const shownIn = ({ text, shown }: ListText): Members => ({
+  data: new JsonText(text),
+  count: shown,
+});
 
 /** The columns that the request selects, in its order; all columns when it selects none. */
 export function parseSelect(select: unknown, columns: Columns): Column[] {

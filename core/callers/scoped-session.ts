@@ -29,6 +29,7 @@ import {
   type Native,
   type Select,
   sourceOf,
+  type TextForm,
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
@@ -114,8 +115,8 @@ class ScopedQueries implements Queries {
     return this.queries.all(this.narrow(select));
   }
 
-  allAsText(select: Select, rowsMax: number): Promise<ListText> {
-    return this.queries.allAsText(this.narrow(select), rowsMax);
+  allAsText(select: Select, form: TextForm): Promise<ListText> {
+    return this.queries.allAsText(this.narrow(select), form);
   }
 
   one(select: Select): Promise<Row | null> {

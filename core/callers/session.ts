@@ -13,6 +13,7 @@ import type {
   Insert,
   Native,
   Select,
+  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../query/statement.ts";
@@ -24,8 +25,8 @@ import type {
  */
 export interface ReadQueries {
   all(select: Select): Promise<Row[]>;
-  /** The same rows as one text with `rowsMax` of them at most, in a fraction of the time: for answers that show them as they are. */
-  allAsText(select: Select, rowsMax: number): Promise<ListText>;
+  /** The same rows as one text, in a fraction of the time: for answers that show them as they are. */
+  allAsText(select: Select, form: TextForm): Promise<ListText>;
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;

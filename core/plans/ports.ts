@@ -18,6 +18,7 @@ import type {
   Native,
   Select,
   Sort,
+  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../query/statement.ts";
@@ -25,7 +26,7 @@ import type {
 /** A row as answers show it: every value already in the JSON form of its column's type. */
 export type Row = Record<string, Json>;
 
-/** Rows as answers show them, as one text. */
+/** Rows as answers show them, as one text; in the order of `TextForm`. */
 export interface ListText {
   /** JSON of the list of the first rows, as `JSON.stringify` would write them. It leaves out marks (`Column.markOf`). */
   readonly text: string;
@@ -43,7 +44,7 @@ export interface ListText {
  */
 export interface DbQueries {
   all(select: Narrowed<Select>): Promise<Row[]>;
-  allAsText(select: Narrowed<Select>, rowsMax: number): Promise<ListText>;
+  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText>;
   one(select: Narrowed<Select>): Promise<Row | null>;
   count(count: Narrowed<Count>): Promise<number>;
   estimate(count: Narrowed<Count>): Promise<number | null>;

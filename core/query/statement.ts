@@ -77,8 +77,16 @@ export interface Select {
   readonly offset: number;
   /** True: the rows stay locked against other writers until the transaction ends (tables only). */
   readonly lock: boolean;
-  /** The rows come as JSON text (`ListText`) that holds as many of them at most. Absent: as values. */
-  readonly textRows?: number;
+  /** The rows come as JSON text. Absent: as values. */
+  readonly asText?: TextForm;
+}
+
+/** How rows become one text. */
+export interface TextForm {
+  /** Rows in the text at most: the first ones. */
+  readonly rowsMax: number;
+  /** True: they are turned around first, because they were read from the end of the list. Absent: false. */
+  readonly isReversed?: boolean;
 }
 
 export interface Count {

@@ -29,6 +29,26 @@ export class ExactNumber {
   }
 }
 
+/** JSON that is a text already, as a member of an answer; `jsonOf` writes it as it is. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** As `JSON.stringify` of a value, or of an object of which members are a `JsonText`. */
+export function jsonOf(value: unknown): string {
+  if (!isObject(value) || !Object.values(value).some(isText)) return JSON.stringify(value);
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const json = isText(member) ? member.text : JSON.stringify(member);
+    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
+  });
+  return `{${members.join(",")}}`;
+}
+
+const isText = (value: unknown): value is JsonText => value instanceof JsonText;
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -14,6 +14,7 @@ import type {
   Insert,
   Native,
   Select,
+  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
@@ -47,8 +48,8 @@ export class StatementQueries implements DbQueries {
     return (await this.runner.read(select)).rows;
   }
 
-  async allAsText(select: Select, rowsMax: number): Promise<ListText> {
-    return (await this.runner.read({ ...select, textRows: rowsMax })).list!;
+  async allAsText(select: Select, form: TextForm): Promise<ListText> {
+    return (await this.runner.read({ ...select, asText: form })).list!;
   }
 
   async one(select: Select): Promise<Row | null> {

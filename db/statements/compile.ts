@@ -94,10 +94,10 @@ export function createCompiler(
 }
 
 function writing(dialect: Dialect, statement: Statement, kept: Kept): Compiled["write"] {
-  if (statement.kind !== "select" || statement.textRows === undefined) return null;
-  const { columns, textRows } = statement;
+  if (statement.kind !== "select" || statement.asText === undefined) return null;
+  const { columns, asText } = statement;
   const write = (kept.write ??= listWriterOf(dialect, columns));
-  return (rows) => write(rows, textRows);
+  return (rows) => write(rows, asText);
 }
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";

@@ -1,10 +1,11 @@
 /** Writes rows of the same columns as the JSON text of a list. It is made once for each shape of statement. */
 import type { ListText, Row } from "../../core/plans/ports.ts";
+import type { TextForm } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/column.ts";
 import { JsonWriter } from "../../core/values/json-writer.ts";
 import type { Decode, Dialect, RawList, Write } from "./dialect.ts";
 
-export type WriteList = (rows: readonly RawList[], rowsMax: number) => ListText;
+export type WriteList = (rows: readonly RawList[], form: TextForm) => ListText;
 
 /** A column whose values are written. */
 interface Written {
@@ -47,7 +48,8 @@ export function listWriterOf(dialect: Dialect, columns: readonly Column[]): Writ
     Object.fromEntries(
       marked.map(({ at, name, decode }) => [name, row[at] === null ? null : decode(row[at])]),
     );
-  return (rows, rowsMax) => {
+  return (read, { rowsMax, isReversed = false }) => {
+    const rows = isReversed ? read.toReversed() : read;
     const shown = Math.min(rows.length, rowsMax);
     try {
       write(rows, shown);

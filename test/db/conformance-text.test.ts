@@ -43,7 +43,7 @@ const ordered = (from: Table, given: Partial<Select> = {}): Select =>
 
 async function expectSame(session: Pick<BareSession, "all" | "allAsText">, list: Select) {
   const rows = await session.all(list);
-  const written = await session.allAsText(list, 100_000);
+  const written = await session.allAsText(list, { rowsMax: 100_000 });
   const text = JSON.stringify(rows);
   // The values first: of a difference between them, less is printed.
   expect(JSON.parse(written.text)).toEqual(JSON.parse(text));
@@ -69,7 +69,7 @@ describe.each(kinds)("with %o, the text of rows is that of their values", (optio
     async ({ at, literals }) => {
       const list = ordered(await table(db, tableOf(at)));
       // The first reading may be the one that notices how SQLite's values are written.
-      const { found } = await own(db).allAsText(list, 1);
+      const { found } = await own(db).allAsText(list, { rowsMax: 1 });
       expect(found).toBe(literals.length + 1);
       await expectSame(own(db), list);
       await own(db).snapshot((queries) => expectSame(queries, list));
@@ -88,14 +88,21 @@ describe("the text", () => {
   ])("of $limit rows holds the first $shown", async ({ limit, shown, ends }) => {
     const list = await narrow(limit);
     const rows = (await own(bench.db).all(list)).slice(0, shown);
-    const text = await own(bench.db).allAsText(list, shown);
+    const text = await own(bench.db).allAsText(list, { rowsMax: shown });
     expect(text).toMatchObject({ text: JSON.stringify(rows), shown: rows.length, found: limit });
     expect(text.ends).toHaveLength(ends);
   });
 
+  test("of rows that were read from the end has them turned around", async () => {
+    const list = await narrow(5);
+    const rows = (await own(bench.db).all(list)).toReversed().slice(0, 3);
+    const text = await own(bench.db).allAsText(list, { rowsMax: 3, isReversed: true });
+    expect(text).toMatchObject({ text: JSON.stringify(rows), shown: 3, found: 5 });
+  });
+
   test("of no rows is an empty list", async () => {
     const list = { ...(await narrow(5)), offset: 1_000_000 };
-    expect(await own(bench.db).allAsText(list, 5)).toEqual({
+    expect(await own(bench.db).allAsText(list, { rowsMax: 5 })).toEqual({
       text: "[]",
       shown: 0,
       found: 0,
@@ -108,7 +115,7 @@ describe("the text", () => {
     const mark = markOf(list.columns[0]!);
     const marked = { ...list, columns: [...list.columns, mark] };
     const rows = await own(bench.db).all(marked);
-    const written = await own(bench.db).allAsText(marked, 4);
+    const written = await own(bench.db).allAsText(marked, { rowsMax: 4 });
     const ends = rows.slice(3).map(({ [mark.name]: place }) => ({ [mark.name]: place }));
     expect(written).toMatchObject({ found: 5, ends });
     const plain = JSON.stringify(await own(bench.db).all(list));
@@ -136,7 +143,7 @@ describe("the text", () => {
     const list = await narrow(3);
     const column = { ...list.columns[1]!, name: "no such column" };
     const columns = [...list.columns, column];
-    await expect(own(bench.db).allAsText({ ...list, columns }, 3)).rejects.toThrow();
+    await expect(own(bench.db).allAsText({ ...list, columns }, { rowsMax: 3 })).rejects.toThrow();
     await expectSame(own(bench.db), list);
   });
 });
