@@ -34,7 +34,7 @@ export interface ListText {
   readonly shown: number;
   /** Rows that the statement gave, those behind the text too. */
   readonly found: number;
-  /** The marks of the rows from the last one of a full text on. */
+  /** The marks of the rows from the last one of a full text on, where the statement selects marks. */
   readonly ends: readonly Row[];
 }
 

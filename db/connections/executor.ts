@@ -7,6 +7,7 @@ import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Connection, Engine, RawResult, Command } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
@@ -110,15 +111,27 @@ export function createExecutor({
 
   function run(
     connection: Connection,
-    { text, params, reuse, asLists }: Command,
+    { text, params, reuse, take }: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
-    const result = connection.runNow?.(text, params, asLists);
-    return result ?? step(connection, connection.run(text, params, reuse, asLists), deadlineAtMs);
+    const result = connection.runNow?.(text, params, take);
+    return result ?? step(connection, connection.run(text, params, reuse, take), deadlineAtMs);
   }
 
   const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
     run(connection, controlling(text), deadlineAtMs);
+
+  async function runCompiled(
+    connection: Connection,
+    compiled: Compiled,
+    deadlineAtMs: number,
+  ): Promise<Written> {
+    const { beginList, decode } = compiled;
+    if (beginList === null) return rowsIn(await run(connection, compiled, deadlineAtMs), decode);
+    const list = beginList();
+    const command = { ...compiled, take: list.take };
+    return listIn(await run(connection, command, deadlineAtMs), list);
+  }
 
   /** The driver reports the columns together with the rows. */
   async function runNative(
@@ -129,7 +142,7 @@ export function createExecutor({
     const work = connection.native(text, params);
     const result = await step(connection, work, deadlineAtMs);
     const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-    return answered({ decode, write: null }, result);
+    return rowsIn(result, decode);
   }
 
   function current(statement: Statement, compiled: Compiled): Compiled {
@@ -181,15 +194,18 @@ export function createExecutor({
       const isRead = readingKinds.has(statement.kind);
       const begin = engine.begin.map(controlling);
       const commit = controlling(engine.commit);
-      const ahead = [...begin, local, compiled, ...(isRead ? [commit] : [])];
+      const list = compiled.beginList?.();
+      const asked = { ...compiled, take: list?.take };
+      const ahead = [...begin, local, asked, ...(isRead ? [commit] : [])];
       try {
         const results = await together(connection, ahead, deadlineAtMs);
         const result = results[begin.length + 1]!;
         // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
         if (!isRead) await together(connection, [commit], deadlineAtMs);
-        if (statement.kind !== "native") return answered(compiled, result);
+        if (list !== undefined) return listIn(result, list);
+        if (statement.kind !== "native") return rowsIn(result, compiled.decode);
         const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-        return answered({ decode, write: null }, result);
+        return rowsIn(result, decode);
       } catch (error) {
         await rollback(connection);
         throw meaningOf(error, statement);
@@ -209,12 +225,12 @@ export function createExecutor({
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
         const printed = current(statement, compiled);
-        const written = answered(printed, await run(connection, printed, deadlineAtMs));
+        const written = await runCompiled(connection, printed, deadlineAtMs);
         if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
         // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
         // run again.
         const again = compile(statement);
-        return answered(again, await run(connection, again, deadlineAtMs));
+        return await runCompiled(connection, again, deadlineAtMs);
       } catch (error) {
         throw meaningOf(error, statement);
       }
@@ -235,14 +251,19 @@ export function createExecutor({
   };
 }
 
-/** What the statement asked for: rows, or their text. */
-function answered(
-  { decode, write }: Pick<Compiled, "decode" | "write">,
-  { rows, lists = [], matched, insertId }: RawResult,
-): Written {
-  if (write === null) return { rows: decode(rows), matched, insertId };
-  return { rows: [], list: write(lists), matched, insertId };
-}
+const rowsIn = ({ rows, matched, insertId }: RawResult, decode: Compiled["decode"]): Written => ({
+  rows: decode(rows),
+  matched,
+  insertId,
+});
+
+/** The list has taken the rows of the result. */
+const listIn = ({ matched, insertId }: RawResult, list: ListInWriting): Written => ({
+  rows: [],
+  list: list.end(),
+  matched,
+  insertId,
+});
 
 /** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
@@ -252,8 +273,8 @@ async function inTurn(
   statements: readonly Command[],
 ): Promise<RawResult[]> {
   const results: RawResult[] = [];
-  for (const { text, params, reuse, asLists } of statements)
-    results.push(await connection.run(text, params, reuse, asLists));
+  for (const { text, params, reuse, take } of statements)
+    results.push(await connection.run(text, params, reuse, take));
   return results;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { DbObserver } from "../../core/plans/observer.ts";
 import type { Command, Connection, Engine, RawResult } from "../engines/engine.ts";
+import type { TakeRow } from "../statements/dialect.ts";
 import { withoutLiterals } from "../statements/without-literals.ts";
 
 /** The parts of an engine that take or give connections. */
@@ -95,9 +96,9 @@ class ObservedConnection implements Connection {
     text: string,
     params: readonly unknown[],
     reuse: boolean,
-    asLists?: boolean,
+    take?: TakeRow,
   ): Promise<RawResult> {
-    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse, asLists));
+    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse, take));
   }
 
   native(text: string, params: readonly unknown[]): Promise<RawResult> {
@@ -136,10 +137,10 @@ class ObservedConnection implements Connection {
     this.inner.destroy();
   }
 
-  now(text: string, params: readonly unknown[], asLists?: boolean): RawResult | null {
+  now(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null {
     const begun = this.observe(text, true);
     try {
-      const result = this.inner.runNow!(text, params, asLists);
+      const result = this.inner.runNow!(text, params, take);
       // Null: the statement did not run; `run` comes next.
       if (result) begun.ended(rowsOf(result));
       return result;
@@ -163,8 +164,7 @@ class ObservedConnection implements Connection {
   }
 }
 
-const rowsOf = ({ rows, lists, matched }: RawResult): number =>
-  Math.max((lists ?? rows).length, matched);
+const rowsOf = ({ rows, matched }: RawResult): number => Math.max(rows.length, matched);
 
 function reported(begun: Begun, work: Promise<RawResult>): Promise<RawResult> {
   work.then(

@@ -16,15 +16,13 @@ import type {
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
-import type { Dialect, RawList, RawRow } from "../statements/dialect.ts";
+import type { Dialect, RawRow, TakeRow } from "../statements/dialect.ts";
 import type { TlsCertificates } from "./tls.ts";
 
 export interface RawResult {
-  /** Empty where lists were asked for. */
+  /** Empty where they were taken one by one. */
   readonly rows: RawRow[];
-  /** The rows as lists of values in the order of the columns, where they were asked for in this form. */
-  readonly lists?: readonly RawList[];
-  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed). */
+  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed), or that were taken one by one. */
   readonly matched: number;
   /** The first key that the database generated; null where the engine answers rows instead. */
   readonly insertId: bigint | null;
@@ -37,8 +35,8 @@ export interface Command {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly reuse: boolean;
-  /** Absent: false. */
-  readonly asLists?: boolean;
+  /** As in `Connection.run`. */
+  readonly take?: TakeRow | undefined;
 }
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
@@ -46,20 +44,15 @@ export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
   /**
-   * `reuse` true: the text will come again, keep it prepared. `asLists` true: rows come as `RawResult.lists`, whose values are those
-   * that `Dialect.write` takes. Rejects with the driver's own error.
+   * `reuse` true: the text will come again, keep it prepared. `take` gets each row as it comes, with values as
+   * `Dialect.write` takes them; absent: they are in the result. Rejects with the driver's own error.
    */
-  run(
-    text: string,
-    params: readonly unknown[],
-    reuse: boolean,
-    asLists?: boolean,
-  ): Promise<RawResult>;
+  run(text: string, params: readonly unknown[], reuse: boolean, take?: TakeRow): Promise<RawResult>;
   /**
    * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
    */
-  runNow?(text: string, params: readonly unknown[], asLists?: boolean): RawResult | null;
+  runNow?(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null;
   /**
    * Only where the engine has `localSettings`: runs the statements in this order, sent without waiting for each other's answers. Rejects with the
    * first error once all are answered, and with a conflict when a transaction that the last of them should commit was undone.

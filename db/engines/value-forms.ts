@@ -5,7 +5,7 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, ColumnType } from "../../core/values/column.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { JsonWriter } from "../../core/values/json-writer.ts";
+import type { JsonWriter } from "../statements/json-writer.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Decimals } from "../../core/values/type-definition.ts";
 import type { Decode, Dialect } from "../statements/dialect.ts";

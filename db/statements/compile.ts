@@ -5,13 +5,13 @@
 import { type Column, derivedColumn } from "../../core/values/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { ListText, Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/plans/ports.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";
-import type { Decode, Dialect, RawList, RawRow } from "./dialect.ts";
-import { listWriterOf, type WriteList } from "./list-writer.ts";
+import type { Decode, Dialect, RawRow } from "./dialect.ts";
+import { type BeginList, type ListInWriting, listWriterOf } from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import type { Printable } from "./walk.ts";
@@ -23,10 +23,8 @@ export interface Compiled {
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
-  /** Writes the driver's lists as the text that the statement asks for; null: it asks for rows. */
-  readonly write: ((rows: readonly RawList[]) => ListText) | null;
-  /** True: the driver must give lists. */
-  readonly asLists: boolean;
+  /** Begins the text that the statement asks for; null: it asks for rows. */
+  readonly beginList: (() => ListInWriting) | null;
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
   readonly generation: number;
@@ -37,7 +35,7 @@ export type Compile = (statement: Statement) => Compiled;
 interface Kept extends Printed {
   readonly decode: (rows: RawRow[]) => Row[];
   /** Made when it is needed first. */
-  write?: WriteList;
+  beginList?: BeginList;
 }
 
 /**
@@ -79,25 +77,23 @@ export function createCompiler(
       kept.delete(shape.key);
       kept.set(shape.key, printed);
     }
-    const write = writing(dialect, statement, printed);
     return {
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
       reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
-      write,
-      asLists: write !== null,
+      beginList: listOf(dialect, statement, printed),
       forms: printed.forms,
       generation,
     };
   };
 }
 
-function writing(dialect: Dialect, statement: Statement, kept: Kept): Compiled["write"] {
+function listOf(dialect: Dialect, statement: Statement, kept: Kept): Compiled["beginList"] {
   if (statement.kind !== "select" || statement.asText === undefined) return null;
   const { columns, asText } = statement;
-  const write = (kept.write ??= listWriterOf(dialect, columns));
-  return (rows) => write(rows, asText);
+  const begin = (kept.beginList ??= listWriterOf(dialect, columns));
+  return () => begin(asText);
 }
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
@@ -115,8 +111,7 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  const asRows = { decode, write: null, asLists: false };
-  return { text, params, reuse: true, ...asRows, forms: [], generation: 0 };
+  return { text, params, reuse: true, decode, beginList: null, forms: [], generation: 0 };
 }
 
 function bindAll(

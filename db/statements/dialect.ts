@@ -5,7 +5,7 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { JsonWriter } from "../../core/values/json-writer.ts";
+import type { JsonWriter } from "./json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Formula } from "../../core/query/formula-tree.ts";
@@ -15,6 +15,9 @@ export type RawRow = Record<string, unknown>;
 
 /** The same as a list of values in the order of the columns; a value may have another form than in a `RawRow`. */
 export type RawList = readonly unknown[];
+
+/** Takes a row as it comes from the driver. */
+export type TakeRow = (row: RawList) => void;
 
 /** From the driver's value (never null) to the JSON value. */
 export type Decode = (raw: unknown) => Json;

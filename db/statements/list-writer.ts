@@ -1,11 +1,22 @@
-/** Writes rows of the same columns as the JSON text of a list. It is made once for each shape of statement. */
+/**
+ * Writes rows of the same columns as the JSON text of a list, each as it comes from the driver: no row is kept. A writer is made once for each
+ * shape of statement.
+ */
 import type { ListText, Row } from "../../core/plans/ports.ts";
 import type { TextForm } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/column.ts";
-import { JsonWriter } from "../../core/values/json-writer.ts";
-import type { Decode, Dialect, RawList, Write } from "./dialect.ts";
+import type { Decode, Dialect, RawList, TakeRow, Write } from "./dialect.ts";
+import { JsonWriter } from "./json-writer.ts";
 
-export type WriteList = (rows: readonly RawList[], form: TextForm) => ListText;
+/** A list that is being written. */
+export interface ListInWriting {
+  /** Takes the next row. */
+  readonly take: TakeRow;
+  /** The text of all rows that were taken; throws what kept one from being written. To be called once. */
+  end(): ListText;
+}
+
+export type BeginList = (form: TextForm) => ListInWriting;
 
 /** A column whose values are written. */
 interface Written {
@@ -23,46 +34,86 @@ interface Marked {
   readonly decode: Decode;
 }
 
-/** One for all lists: a list is written without a break. */
-const writer = new JsonWriter();
-
-export function listWriterOf(dialect: Dialect, columns: readonly Column[]): WriteList {
+export function listWriterOf(dialect: Dialect, columns: readonly Column[]): BeginList {
   const written = writtenOf(dialect, columns);
   const marked = markedOf(dialect, columns);
-  const write = (rows: readonly RawList[], count: number): void => {
-    writer.raw(opening);
-    for (let index = 0; index < count; index++) {
-      const row = rows[index]!;
-      if (index > 0) writer.raw(comma);
-      for (const { at, head, write } of written) {
-        writer.raw(head);
-        const value = row[at];
-        if (value === null) writer.raw(nullText);
-        else write(writer, value);
-      }
-      writer.raw(rowEnd);
-    }
-    writer.raw(closing);
+  return (form) => {
+    const list = new List(written, marked, form);
+    return form.isReversed ? reversed(list) : list;
   };
-  const markOf = (row: RawList): Row =>
-    Object.fromEntries(
-      marked.map(({ at, name, decode }) => [name, row[at] === null ? null : decode(row[at])]),
-    );
-  return (read, { rowsMax, isReversed = false }) => {
-    const rows = isReversed ? read.toReversed() : read;
-    const shown = Math.min(rows.length, rowsMax);
+}
+
+/** Rows that come from the end of the list are kept until all are there. */
+function reversed(list: ListInWriting): ListInWriting {
+  const rows: RawList[] = [];
+  return {
+    take: (row) => void rows.push(row),
+    end() {
+      for (const row of rows.reverse()) list.take(row);
+      return list.end();
+    },
+  };
+}
+
+/** Writers that no list uses. */
+const idle: JsonWriter[] = [];
+const idleMax = 8;
+
+class List implements ListInWriting {
+  private readonly written: readonly Written[];
+  private readonly marked: readonly Marked[];
+  private readonly rowsMax: number;
+  private readonly writer = idle.pop() ?? new JsonWriter();
+  private readonly ends: Row[] = [];
+  private found = 0;
+  private fault: { readonly error: unknown } | null = null;
+
+  constructor(written: readonly Written[], marked: readonly Marked[], { rowsMax }: TextForm) {
+    this.written = written;
+    this.marked = marked;
+    this.rowsMax = rowsMax;
+    this.writer.raw(opening);
+  }
+
+  readonly take = (row: RawList): void => {
+    if (this.fault !== null) return;
     try {
-      write(rows, shown);
-      return {
-        text: writer.written(),
-        shown,
-        found: rows.length,
-        ends: shown < rowsMax ? [] : rows.slice(shown - 1).map(markOf),
-      };
-    } finally {
-      writer.clear();
+      this.write(row, this.found++);
+    } catch (error) {
+      // Drivers call this while they read from a socket, where nobody would catch it.
+      this.fault = { error };
     }
   };
+
+  end(): ListText {
+    const { writer, ends, found, fault } = this;
+    if (fault !== null) throw fault.error;
+    writer.raw(closing);
+    const text = writer.written();
+    writer.clear();
+    if (idle.length < idleMax) idle.push(writer);
+    return { text, shown: Math.min(found, this.rowsMax), found, ends };
+  }
+
+  private write(row: RawList, index: number): void {
+    if (index >= this.rowsMax - 1 && this.marked.length > 0) this.ends.push(this.marksOf(row));
+    if (index >= this.rowsMax) return;
+    const { writer, written } = this;
+    if (index > 0) writer.raw(comma);
+    for (const { at, head, write } of written) {
+      writer.raw(head);
+      const value = row[at];
+      if (value === null) writer.raw(nullText);
+      else write(writer, value);
+    }
+    writer.raw(rowEnd);
+  }
+
+  private marksOf(row: RawList): Row {
+    return Object.fromEntries(
+      this.marked.map(({ at, name, decode }) => [name, row[at] === null ? null : decode(row[at])]),
+    );
+  }
 }
 
 /** The columns that are shown, in the order that the members of an object would have. */

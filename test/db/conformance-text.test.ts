@@ -82,15 +82,15 @@ describe("the text", () => {
     ordered(await table(bench.db, tableOf(0)), { limit });
 
   test.each([
-    { limit: 5, shown: 5, ends: 1 },
-    { limit: 5, shown: 4, ends: 2 },
-    { limit: 5, shown: 9, ends: 0 },
-  ])("of $limit rows holds the first $shown", async ({ limit, shown, ends }) => {
+    { limit: 5, shown: 5 },
+    { limit: 5, shown: 4 },
+    { limit: 5, shown: 9 },
+  ])("of $limit rows holds the first $shown", async ({ limit, shown }) => {
     const list = await narrow(limit);
     const rows = (await own(bench.db).all(list)).slice(0, shown);
     const text = await own(bench.db).allAsText(list, { rowsMax: shown });
-    expect(text).toMatchObject({ text: JSON.stringify(rows), shown: rows.length, found: limit });
-    expect(text.ends).toHaveLength(ends);
+    const expected = { text: JSON.stringify(rows), shown: rows.length, found: limit, ends: [] };
+    expect(text).toEqual(expected);
   });
 
   test("of rows that were read from the end has them turned around", async () => {

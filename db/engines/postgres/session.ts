@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
-import type { RawList, RawRow } from "../../statements/dialect.ts";
+import type { RawRow, TakeRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 
@@ -109,26 +109,25 @@ export class PostgresSession implements PostgresConnection {
     text: string,
     params: readonly unknown[],
     reuse: boolean,
-    asLists = false,
+    take?: TakeRow,
   ): Promise<RawResult> {
     const prepare = reuse && mayPrepare(this.prepared, text);
-    const query = { text, params, prepare, asLists };
-    return resultOf(await this.waitFor(() => this.query(query)), asLists);
+    return resultOf(await this.waitFor(() => this.query({ text, params, prepare, take })));
   }
 
   async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
     const results = await this.sendAll(
-      statements.map(({ text, params, reuse, asLists }) => ({
+      statements.map(({ text, params, reuse, take }) => ({
         text,
         params,
         prepare: reuse && mayPrepare(this.prepared, text),
-        asLists,
+        take,
       })),
     );
     if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
       throw undoneError();
-    return results.map((result, at) => ({
-      ...resultOf(result, statements[at]!.asLists),
+    return results.map((result) => ({
+      ...resultOf(result),
       fields: result.columns ?? [],
     }));
   }
@@ -226,11 +225,12 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  private query({ text, params, prepare, asLists }: Query): Promise<Result> {
+  private query({ text, params, prepare, take }: Query): Promise<Result> {
     const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
     const query = this.client.unsafe(text, values, options);
-    return (asLists ? query.raw() : query) as unknown as Promise<Result>;
+    const asked = take ? query.raw().forEach(take as never) : query;
+    return asked as unknown as Promise<Result>;
   }
 
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
@@ -259,8 +259,8 @@ interface Query {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly prepare: boolean;
-  /** The bytes of each value, as they come. */
-  readonly asLists?: boolean | undefined;
+  /** Gets rows with the bytes of each value. */
+  readonly take?: TakeRow | undefined;
 }
 
 const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
@@ -300,12 +300,11 @@ function requestCancel(
   return new Promise((resolve) => socket.once("close", resolve));
 }
 
-function resultOf(result: Result, asLists = false): RawResult {
-  const rows = rowsOf(result);
-  const rest = { matched: result.count ?? 0, insertId: null };
-  if (asLists) return { rows: [], lists: rows as unknown as RawList[], ...rest };
-  return { rows, ...rest };
-}
+const resultOf = (result: Result): RawResult => ({
+  rows: rowsOf(result),
+  matched: result.count ?? 0,
+  insertId: null,
+});
 
 /**
  * The rows of a result. After a statement that failed when some rows had come, the driver puts as many holes in front of

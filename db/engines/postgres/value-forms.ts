@@ -14,7 +14,7 @@ import { showFloat } from "../../../core/values/float-type.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
-import { textOf } from "../../../core/values/json-writer.ts";
+import { textOf } from "../../statements/json-writer.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import {

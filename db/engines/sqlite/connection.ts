@@ -8,7 +8,7 @@ import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
 import type { StoredForms } from "./stored-forms.ts";
-import type { RawList, RawRow } from "../../statements/dialect.ts";
+import type { RawList, RawRow, TakeRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
@@ -36,9 +36,9 @@ class SqliteConnection implements Connection {
     this.forms = forms;
   }
 
-  runNow(text: string, params: readonly unknown[], asLists = false): RawResult | null {
+  runNow(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null {
     try {
-      return this.execute(text, params, true, asLists);
+      return this.execute(text, params, true, take);
     } catch (error) {
       if (this.mustFail(error)) throw error;
       return null;
@@ -49,11 +49,11 @@ class SqliteConnection implements Connection {
     text: string,
     params: readonly unknown[],
     reuse: boolean,
-    asLists = false,
+    take?: TakeRow,
   ): Promise<RawResult> {
     for (;;) {
       try {
-        return this.execute(text, params, reuse, asLists);
+        return this.execute(text, params, reuse, take);
       } catch (error) {
         if (this.mustFail(error)) throw error;
       }
@@ -109,12 +109,12 @@ class SqliteConnection implements Connection {
     text: string,
     params: readonly unknown[],
     reuse: boolean,
-    asLists = false,
+    take?: TakeRow,
   ): RawResult {
     if (!this.alive) throw new Error("The database connection is not open");
     const statement = this.statementOf(text, reuse);
     if (statement.reader) {
-      if (asLists) return listsOf(statement, params);
+      if (take) return takeRows(statement, params, take);
       const rows = statement.all(params as unknown[]);
       return { rows, matched: rows.length, insertId: null };
     }
@@ -143,14 +143,20 @@ class SqliteConnection implements Connection {
   }
 }
 
-function listsOf(statement: Statement<unknown[], RawRow>, params: readonly unknown[]): RawResult {
+function takeRows(
+  statement: Statement<unknown[], RawRow>,
+  params: readonly unknown[],
+  take: TakeRow,
+): RawResult {
   statement.raw(true);
+  let rows: RawList[];
   try {
-    const lists = statement.all(params as unknown[]) as unknown as RawList[];
-    return { rows: [], lists, matched: lists.length, insertId: null };
+    rows = statement.all(params as unknown[]) as unknown as RawList[];
   } finally {
     statement.raw(false);
   }
+  for (const row of rows) take(row);
+  return { rows: [], matched: rows.length, insertId: null };
 }
 
 const isBusy = (error: unknown): boolean =>

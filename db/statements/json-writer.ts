@@ -3,7 +3,7 @@
  * strings that would be made, converted and joined otherwise. What is not plain is left to `JSON.stringify`, so the text is always the one
  * that it would make.
  */
-import type { Json } from "./json.ts";
+import type { Json } from "../../core/values/json.ts";
 
 /** A text, or its bytes in UTF-8, as a driver gives it. */
 export type Text = string | Uint8Array;
