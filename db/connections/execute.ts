@@ -5,7 +5,7 @@ import type { Statement } from "../../core/query/statement.ts";
 /** The answer to one statement, decoded. */
 export interface Written {
   readonly rows: Row[];
-  /** Where the statement asks for text instead of rows. */
+  /** The text instead of the rows, where the statement asks for it and the engine writes lists row by row. */
   readonly list?: ListText;
   readonly matched: number;
   readonly insertId: bigint | null;

@@ -114,7 +114,7 @@ export function createExecutor({
     { text, params, reuse, take }: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
-    const result = connection.runNow?.(text, params, take);
+    const result = connection.runNow?.(text, params);
     return result ?? step(connection, connection.run(text, params, reuse, take), deadlineAtMs);
   }
 

@@ -137,10 +137,10 @@ class ObservedConnection implements Connection {
     this.inner.destroy();
   }
 
-  now(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null {
+  now(text: string, params: readonly unknown[]): RawResult | null {
     const begun = this.observe(text, true);
     try {
-      const result = this.inner.runNow!(text, params, take);
+      const result = this.inner.runNow!(text, params);
       // Null: the statement did not run; `run` comes next.
       if (result) begun.ended(rowsOf(result));
       return result;

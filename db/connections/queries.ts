@@ -21,6 +21,7 @@ import type {
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
+import { listOf } from "../statements/list-writer.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
@@ -49,7 +50,8 @@ export class StatementQueries implements DbQueries {
   }
 
   async allAsText(select: Select, form: TextForm): Promise<ListText> {
-    return (await this.runner.read({ ...select, asText: form })).list!;
+    const { rows, list } = await this.runner.read({ ...select, asText: form });
+    return list ?? listOf(rows, select.columns, form);
   }
 
   async one(select: Select): Promise<Row | null> {

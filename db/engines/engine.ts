@@ -44,15 +44,15 @@ export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
   /**
-   * `reuse` true: the text will come again, keep it prepared. `take` gets each row as it comes, with values as
-   * `Dialect.write` takes them; absent: they are in the result. Rejects with the driver's own error.
+   * `reuse` true: the text will come again, keep it prepared. `take`, only where the
+   * dialect has `lists`: gets each row as it comes; absent: rows are in the result. Rejects with the driver's own error.
    */
   run(text: string, params: readonly unknown[], reuse: boolean, take?: TakeRow): Promise<RawResult>;
   /**
    * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
    */
-  runNow?(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null;
+  runNow?(text: string, params: readonly unknown[]): RawResult | null;
   /**
    * Only where the engine has `localSettings`: runs the statements in this order, sent without waiting for each other's answers. Rejects with the
    * first error once all are answered, and with a conflict when a transaction that the last of them should commit was undone.

@@ -23,7 +23,7 @@ export interface Compiled {
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
-  /** Begins the text that the statement asks for; null: it asks for rows. */
+  /** Begins the text that the statement asks for; null: its rows come as values, whatever it asks for. */
   readonly beginList: (() => ListInWriting) | null;
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
@@ -35,7 +35,7 @@ export type Compile = (statement: Statement) => Compiled;
 interface Kept extends Printed {
   readonly decode: (rows: RawRow[]) => Row[];
   /** Made when it is needed first. */
-  beginList?: BeginList;
+  beginList?: BeginList | null;
 }
 
 /**
@@ -92,8 +92,9 @@ export function createCompiler(
 function listOf(dialect: Dialect, statement: Statement, kept: Kept): Compiled["beginList"] {
   if (statement.kind !== "select" || statement.asText === undefined) return null;
   const { columns, asText } = statement;
-  const begin = (kept.beginList ??= listWriterOf(dialect, columns));
-  return () => begin(asText);
+  kept.beginList ??= listWriterOf(dialect, columns);
+  const begin = kept.beginList;
+  return begin && (() => begin(asText));
 }
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";

@@ -13,8 +13,8 @@ import type { Formula } from "../../core/query/formula-tree.ts";
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
 
-/** The same as a list of values in the order of the columns; a value may have another form than in a `RawRow`. */
-export type RawList = readonly unknown[];
+/** The same as the bytes of each value, in the order of the columns. */
+export type RawList = readonly (Uint8Array | null)[];
 
 /** Takes a row as it comes from the driver. */
 export type TakeRow = (row: RawList) => void;
@@ -22,8 +22,14 @@ export type TakeRow = (row: RawList) => void;
 /** From the driver's value (never null) to the JSON value. */
 export type Decode = (raw: unknown) => Json;
 
-/** Writes a value of a `RawList` (never null) as the JSON of what `Decode` makes of it. */
-export type Write = (writer: JsonWriter, raw: unknown) => void;
+/** Writes a value of a `RawList` as the JSON of what `Decode` makes of it. */
+export type Write = (writer: JsonWriter, raw: Uint8Array) => void;
+
+export interface ListForms {
+  write(column: Column): Write;
+  /** The value of a `RawRow`, as the driver makes it of the bytes. */
+  received(column: Column, raw: Uint8Array): unknown;
+}
 
 /** What the planner expects. */
 export interface Estimates {
@@ -79,9 +85,8 @@ export interface Dialect {
   output(column: Column, name: SQL): SQL;
   /** From the driver's value (never null) to the JSON value; null when it is that already. */
   decode(column: Column): Decode | null;
-  write(column: Column): Write;
-  /** The value of a `RawRow` that a value of a `RawList` stands for. Absent: the same. */
-  readonly received?: (column: Column, raw: unknown) => unknown;
+  /** How lists are written row by row; absent: the engine's rows come as objects, which are written when all are there. */
+  readonly lists?: ListForms;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
   /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */

@@ -1,12 +1,9 @@
 /**
- * Writes JSON as bytes. Most values of a database are plain texts and digits: to copy them byte by byte costs a fraction of the
- * strings that would be made, converted and joined otherwise. What is not plain is left to `JSON.stringify`, so the text is always the one
- * that it would make.
+ * Writes JSON as bytes, from the bytes of texts that a server sent. Most values are plain texts and digits: to copy them byte by byte costs a
+ * fraction of the strings that would be made, converted and joined otherwise. What is not plain is left to `JSON.stringify`, so the result is
+ * always what it would make.
  */
 import type { Json } from "../../core/values/json.ts";
-
-/** A text, or its bytes in UTF-8, as a driver gives it. */
-export type Text = string | Uint8Array;
 
 const startBytes = 65_536;
 /** A longer buffer is given back. */
@@ -25,9 +22,8 @@ const space = 0x20;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text of bytes that a driver gives; what is not UTF-8 becomes U+FFFD. */
-export const textOf = (value: Text): string =>
-  typeof value === "string" ? value : decoder.decode(value);
+/** What is not UTF-8 becomes U+FFFD. */
+export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
 
 /** Methods that answer a boolean write a value of one usual form; false: it has another one, and nothing was written. */
 export class JsonWriter {
@@ -64,35 +60,31 @@ export class JsonWriter {
     this.raw(value ? trueBytes : falseBytes);
   }
 
-  /** As `JSON.stringify` of the number. */
-  number(value: number): void {
-    if (value >>> 0 !== value || value >= 1_000_000_000) return this.ascii(JSON.stringify(value));
-    let digits = 1;
-    for (let limit = 10; value >= limit; limit *= 10) digits++;
-    this.reserve(digits);
-    const { bytes, end } = this;
-    let rest = value;
-    for (let at = end + digits - 1; at >= end; at--) {
-      const tens = (rest / 10) | 0;
-      bytes[at] = zero + rest - tens * 10;
-      rest = tens;
+  /** A text, with the escapes that it needs. */
+  text(value: Uint8Array): void {
+    const { length } = value;
+    this.reserve(length + 2);
+    const { bytes } = this;
+    let { end } = this;
+    bytes[end++] = quote;
+    for (let at = 0; at < length; at++) {
+      const byte = value[at]!;
+      if (byte < space || byte === quote || byte === backslash) return this.json(textOf(value));
+      bytes[end++] = byte;
     }
-    this.end = end + digits;
-  }
-
-  text(value: Text): void {
-    if (typeof value === "string") this.textOfString(value);
-    else this.textOfBytes(value);
+    bytes[end++] = quote;
+    this.end = end;
   }
 
   /**
    * The number that plain digits say (`-12.50`), up to fifteen characters, as `JSON.stringify` writes it; `isQuoted`: its canonical
    * digits as a text.
    */
-  digits(value: Text, isQuoted = false): boolean {
+  digits(value: Uint8Array, isQuoted = false): boolean {
     const { length } = value;
     const start = this.end + (isQuoted ? 1 : 0);
-    if (length > 15 || !this.copy(value, start)) return false;
+    if (length > 15) return false;
+    this.copy(value, start);
     const { bytes } = this;
     const whole = bytes[start] === minus ? start + 1 : start;
     let stop = start + length;
@@ -118,10 +110,11 @@ export class JsonWriter {
   }
 
   /** `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` as `showTimestamp` shows it. */
-  timestamp(value: Text): boolean {
+  timestamp(value: Uint8Array): boolean {
     let { length } = value;
     const start = this.end + 1;
-    if (length < 19 || length > 29 || !this.copy(value, start)) return false;
+    if (length < 19 || length > 29) return false;
+    this.copy(value, start);
     const { bytes } = this;
     const zoneAt = start + length - 3;
     if (bytes[zoneAt] === plus && bytes[zoneAt + 1] === zero && bytes[zoneAt + 2] === zero)
@@ -142,79 +135,31 @@ export class JsonWriter {
   }
 
   /** `YYYY-MM-DD` */
-  day(value: Text): boolean {
+  day(value: Uint8Array): boolean {
     const start = this.end + 1;
-    if (value.length !== 10 || !this.copy(value, start) || !this.isDay(start)) return false;
+    if (value.length !== 10) return false;
+    this.copy(value, start);
+    if (!this.isDay(start)) return false;
     this.keepQuoted(start, start + 10);
     return true;
   }
 
   /** `HH:MM:SS` */
-  time(value: Text): boolean {
+  time(value: Uint8Array): boolean {
     const start = this.end + 1;
-    if (value.length !== 8 || !this.copy(value, start) || !this.isTime(start)) return false;
+    if (value.length !== 8) return false;
+    this.copy(value, start);
+    if (!this.isTime(start)) return false;
     this.keepQuoted(start, start + 8);
     return true;
   }
 
-  private textOfString(value: string): void {
-    const { length } = value;
-    this.reserve(length * 3 + 2);
-    const { bytes } = this;
-    let { end } = this;
-    bytes[end++] = quote;
-    for (let at = 0; at < length; at++) {
-      const unit = value.charCodeAt(at);
-      if (unit < 0x80) {
-        if (unit < space || unit === quote || unit === backslash) return this.json(value);
-        bytes[end++] = unit;
-      } else if (unit < 0x800) {
-        bytes[end++] = 0xc0 | (unit >> 6);
-        bytes[end++] = 0x80 | (unit & 0x3f);
-      } else if (unit < 0xd800 || unit > 0xdfff) {
-        bytes[end++] = 0xe0 | (unit >> 12);
-        bytes[end++] = 0x80 | ((unit >> 6) & 0x3f);
-        bytes[end++] = 0x80 | (unit & 0x3f);
-      } else return this.json(value);
-    }
-    bytes[end++] = quote;
-    this.end = end;
-  }
-
-  private textOfBytes(value: Uint8Array): void {
-    const { length } = value;
-    this.reserve(length + 2);
-    const { bytes } = this;
-    let { end } = this;
-    bytes[end++] = quote;
-    for (let at = 0; at < length; at++) {
-      const byte = value[at]!;
-      if (byte < space || byte === quote || byte === backslash) return this.json(textOf(value));
-      bytes[end++] = byte;
-    }
-    bytes[end++] = quote;
-    this.end = end;
-  }
-
-  private ascii(text: string): void {
-    this.reserve(text.length);
-    for (let at = 0; at < text.length; at++) this.bytes[this.end++] = text.charCodeAt(at);
-  }
-
-  /** Copies the value to a place behind the end, to be looked at there. False: it is not ASCII. */
-  private copy(value: Text, start: number): boolean {
+  /** Copies the value to a place behind the end, to be looked at there. */
+  private copy(value: Uint8Array, start: number): void {
     const { length } = value;
     this.reserve(length + copyRoom);
     const { bytes } = this;
-    let at = start;
-    if (typeof value === "string") {
-      for (let from = 0; from < length; from++) {
-        const unit = value.charCodeAt(from);
-        if (unit > 0x7f) return false;
-        bytes[at++] = unit;
-      }
-    } else for (let from = 0; from < length; from++) bytes[at++] = value[from]!;
-    return true;
+    for (let at = 0; at < length; at++) bytes[start + at] = value[at]!;
   }
 
   /** What was copied is written, from `start` to `stop`, as a text. */

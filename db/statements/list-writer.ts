@@ -5,7 +5,7 @@
 import type { ListText, Row } from "../../core/plans/ports.ts";
 import type { TextForm } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/column.ts";
-import type { Decode, Dialect, RawList, TakeRow, Write } from "./dialect.ts";
+import type { Dialect, ListForms, Marks, RawList, TakeRow, Write } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
 
 /** A list that is being written. */
@@ -31,12 +31,15 @@ interface Written {
 interface Marked {
   readonly at: number;
   readonly name: string;
-  readonly decode: Decode;
+  readonly decode: (raw: Uint8Array) => string;
 }
 
-export function listWriterOf(dialect: Dialect, columns: readonly Column[]): BeginList {
-  const written = writtenOf(dialect, columns);
-  const marked = markedOf(dialect, columns);
+/** Null where the engine's rows come as objects. */
+export function listWriterOf(dialect: Dialect, columns: readonly Column[]): BeginList | null {
+  const { lists, marks } = dialect;
+  if (lists === undefined) return null;
+  const written = writtenOf(lists, columns);
+  const marked = markedOf(lists, marks, columns);
   return (form) => {
     const list = new List(written, marked, form);
     return form.isReversed ? reversed(list) : list;
@@ -102,7 +105,7 @@ class List implements ListInWriting {
     if (index > 0) writer.raw(comma);
     for (const { at, head, write } of written) {
       writer.raw(head);
-      const value = row[at];
+      const value = row[at]!;
       if (value === null) writer.raw(nullText);
       else write(writer, value);
     }
@@ -111,35 +114,54 @@ class List implements ListInWriting {
 
   private marksOf(row: RawList): Row {
     return Object.fromEntries(
-      this.marked.map(({ at, name, decode }) => [name, row[at] === null ? null : decode(row[at])]),
+      this.marked.map(({ at, name, decode }) => {
+        const raw = row[at]!;
+        return [name, raw && decode(raw)];
+      }),
     );
   }
 }
 
 /** The columns that are shown, in the order that the members of an object would have. */
-function writtenOf(dialect: Dialect, columns: readonly Column[]): readonly Written[] {
+function writtenOf(lists: ListForms, columns: readonly Column[]): readonly Written[] {
   const shown = columns.filter(({ markOf }) => markOf === undefined);
   const names = Object.keys(Object.fromEntries(shown.map(({ name }) => [name, null])));
   return names.map((name, index) => {
     const at = columns.findIndex((column) => column.markOf === undefined && column.name === name);
     const head = bytesOf(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`);
-    return { at, head, write: dialect.write(columns[at]!) };
+    return { at, head, write: lists.write(columns[at]!) };
   });
 }
 
-function markedOf(dialect: Dialect, columns: readonly Column[]): readonly Marked[] {
-  const { marks, received = asItIs } = dialect;
+function markedOf(
+  { received }: ListForms,
+  { decode: decodeMark }: Marks,
+  columns: readonly Column[],
+): readonly Marked[] {
   return columns.flatMap((column, at) => {
     if (column.markOf === undefined) return [];
-    const decode: Decode = (raw) => {
-      const value = received(column, raw);
-      return marks.decode === null ? (value as string) : marks.decode(value);
-    };
+    const decode = (raw: Uint8Array): string => (decodeMark ?? String)(received(column, raw));
     return [{ at, name: column.name, decode }];
   });
 }
 
-const asItIs = (_column: Column, raw: unknown): unknown => raw;
+/** The same of rows that came as objects. */
+export function listOf(
+  found: Row[],
+  columns: readonly Column[],
+  { rowsMax, isReversed = false }: TextForm,
+): ListText {
+  const rows = isReversed ? found.toReversed() : found;
+  const marks = columns.filter(({ markOf }) => markOf !== undefined);
+  const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
+  const shown = rows.slice(0, rowsMax);
+  // From the end, which leaves a row as quick as it was.
+  for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
+  return { text: JSON.stringify(shown), shown: shown.length, found: rows.length, ends };
+}
+
+const marksOf = (row: Row, marks: readonly Column[]): Row =>
+  Object.fromEntries(marks.map(({ name }) => [name, row[name]!]));
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -5,7 +5,7 @@
 import mysql, { type ConnectionOptions } from "mysql2";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
-import type { RawList, RawRow, TakeRow } from "../../statements/dialect.ts";
+import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 
@@ -165,14 +165,6 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
 /** MySQL cannot prepare these. None gives rows, so the text protocol's other forms of values do not matter. */
 const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
 
-type Done<T> = (error: Error | null, result?: T) => void;
-
-interface Taking {
-  readonly text: string;
-  readonly params: readonly unknown[];
-  readonly take: TakeRow;
-}
-
 /** A session over the driver's connection, with all that is under way on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
@@ -189,32 +181,14 @@ class MysqlSession implements MysqlConnection {
     );
   }
 
-  async run(
-    text: string,
-    params: readonly unknown[],
-    reuse: boolean,
-    take?: TakeRow,
-  ): Promise<RawResult> {
+  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
     const { driver } = this;
     const result = await this.command<unknown>((done) => {
       if (unpreparable.test(text)) driver.query(text, done);
-      else if (take) this.takeRows({ text, params, take }, done);
       else driver.execute(text, params as never[], done);
     });
     if (!reuse && this.alive) driver.unprepare(text);
     return rawResult(result);
-  }
-
-  /** The driver gives rows one by one where nobody waits for all of them. */
-  private takeRows({ text, params, take }: Taking, done: Done<unknown>): void {
-    const execution = this.driver.execute({ sql: text, rowsAsArray: true }, params as never[]);
-    let taken = 0;
-    execution.on("result", (row: unknown) => {
-      taken++;
-      take(row as RawList);
-    });
-    execution.on("error", done);
-    execution.on("end", () => done(null, { affectedRows: taken, insertId: 0 }));
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {
@@ -302,7 +276,7 @@ class MysqlSession implements MysqlConnection {
   }
 
   /** One command of the driver as a promise that also settles when the connection ends. */
-  private command<T>(start: (done: Done<T>) => void): Promise<T> {
+  private command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
       this.underWay.add(reject);

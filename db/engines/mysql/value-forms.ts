@@ -19,7 +19,6 @@ import {
   plainColumn,
   type ValueForm,
   type ValueForms,
-  type WriteUsual,
 } from "../value-forms.ts";
 import { decimalDigits, wholeNumber } from "./parameters.ts";
 
@@ -30,24 +29,7 @@ const plain: ValueForm = {
   bind: bindText,
   output: plainColumn,
   decoder: decodesNothing,
-  writer: () => writeText,
   textOf: castToText,
-};
-
-/** The same, where no form of a value can be written as it is. */
-const decoded: ValueForm = { ...plain, writer: () => null };
-
-/** Some texts come as bytes. */
-const writeText: WriteUsual = (writer, raw) => {
-  if (typeof raw !== "string") return false;
-  writer.text(raw);
-  return true;
-};
-
-const writeNumber: WriteUsual = (writer, raw) => {
-  if (typeof raw !== "number") return false;
-  writer.number(raw);
-  return true;
 };
 
 export const valueForms: ValueForms = {
@@ -60,8 +42,6 @@ export const valueForms: ValueForms = {
     bind: (_column, value) => wholeNumber(BigInt(value as bigint)),
     decoder: ({ native }, decimals) =>
       native.startsWith("bigint") && decimals === "string" ? String : null,
-    writer: ({ native }, decimals) =>
-      native.startsWith("bigint") && decimals === "string" ? null : writeNumber,
     // The text of the server has the zeros in front.
     textOf: (column, name) =>
       column.native.includes("zerofill")
@@ -72,8 +52,6 @@ export const valueForms: ValueForms = {
     ...plain,
     bind: (_column, value) => decimalDigits(String(value)),
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
-    writer: (_column, decimals) => (writer, raw) =>
-      writer.digits(raw as string, decimals === "string"),
     textOf: ({ scale }, name) =>
       scale === 0
         ? sql`cast(${name} as char)`
@@ -90,48 +68,39 @@ export const valueForms: ValueForms = {
       isSingle(column)
         ? (raw) => showFloat(shortestSingle(raw as number))
         : (raw) => showFloat(raw as number),
-    writer: (column) => (isSingle(column) ? null : writeNumber),
   },
   boolean: {
     ...plain,
     bind: (_column, value) => value === true,
     decoder: () => (raw) =>
       raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
-    writer: () => (writer, raw) => {
-      if (typeof raw !== "number") return false;
-      writer.boolean(raw !== 0);
-      return true;
-    },
     textOf: null,
   },
   date: {
     ...plain,
     bind: (_column, value) => String(value).slice(0, 10),
     decoder: () => (raw) => showDate(raw as string),
-    writer: () => (writer, raw) => writer.day(raw as string),
   },
   timestamp: {
     ...plain,
     // The server refuses ISO 8601's `T` and `Z`.
     bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),
     decoder: () => (raw) => showTimestamp(raw as string),
-    writer: () => (writer, raw) => writer.timestamp(raw as string),
     textOf: (_column, name) =>
       sql`concat(regexp_replace(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), '0{1,3}$', ''), 'Z')`,
   },
   time: {
     ...plain,
     decoder: () => (raw) => showTime(raw as string),
-    writer: () => (writer, raw) => writer.time(raw as string),
     textOf: (column, name) =>
       column.fractionDigits === 0
         ? castToText(column, name)
         : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
   uuid: plain,
-  json: { ...decoded, decoder: () => (raw) => showJson(raw as string), textOf: null },
+  json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
   bytes: {
-    ...decoded,
+    ...plain,
     bind: (_column, value) => {
       const { buffer, byteOffset, byteLength } = value as Uint8Array;
       return Buffer.from(buffer, byteOffset, byteLength);

@@ -11,11 +11,12 @@ import { columnTypes } from "../../../core/values/column-types.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn } from "../../statements/dialect.ts";
+import { createListForms } from "./list-forms.ts";
 import { marks } from "./marks.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { received, valueForms } from "./value-forms.ts";
+import { valueForms } from "./value-forms.ts";
 
 /** `foldingCollation`: what `readFoldingCollation` in `catalog.ts` found, asked for when a statement is printed. */
 export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
@@ -28,7 +29,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     paramsMax: 65_533,
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
-    ...valuesOf(valueForms, decimals, received),
+    ...valuesOf(valueForms, decimals),
+    lists: createListForms(decimals),
     exact: (_column, term) => byBytes(term),
     // The planner would multiply the shares of rows that it expects for both comparisons; it expects nearly all rows to be not null.
     isExactly: (_column, name, values) =>

@@ -14,7 +14,6 @@ import { showFloat } from "../../../core/values/float-type.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
-import { textOf } from "../../statements/json-writer.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import {
@@ -23,7 +22,6 @@ import {
   plainColumn,
   type ValueForm,
   type ValueForms,
-  type WriteUsual,
 } from "../value-forms.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`${name}::text`;
@@ -33,29 +31,8 @@ const plain: ValueForm = {
   bind: bindText,
   output: plainColumn,
   decoder: decodesNothing,
-  writer: () => writeText,
   textOf: castToText,
 };
-
-/** In lists, every value is the bytes of the server's text: here it becomes what the driver makes of it in rows. */
-export function received({ type, native }: Column, raw: unknown): unknown {
-  const text = textOf(raw as Uint8Array);
-  if (type === "boolean") return text === "t";
-  const isNumber = type === "float" || (type === "integer" && native !== "bigint");
-  return isNumber ? Number(text) : text;
-}
-
-const writeText: WriteUsual = (writer, raw) => {
-  writer.text(raw as Uint8Array);
-  return true;
-};
-const writeDigits: WriteUsual = (writer, raw) => writer.digits(raw as Uint8Array);
-const writeQuotedDigits: WriteUsual = (writer, raw) => writer.digits(raw as Uint8Array, true);
-
-const letterT = 0x74;
-
-/** The same, where no form of a value can be written as it is. */
-const decoded: ValueForm = { ...plain, writer: () => null };
 
 export const valueForms: ValueForms = {
   text: {
@@ -69,50 +46,32 @@ export const valueForms: ValueForms = {
     ...plain,
     decoder: ({ native }, decimals) =>
       native === "bigint" ? (raw) => showInteger(raw as string, decimals) : null,
-    writer: ({ native }, decimals) =>
-      native === "bigint" && decimals === "string" ? writeQuotedDigits : writeDigits,
   },
   decimal: {
     ...plain,
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
-    writer: (_column, decimals) => (decimals === "string" ? writeQuotedDigits : writeDigits),
     textOf: (_column, name) => sql`trim_scale(${name})::text`,
   },
-  float: {
-    ...plain,
-    decoder: () => (raw) => showFloat(raw as number),
-    writer: () => writeDigits,
-  },
-  boolean: {
-    ...plain,
-    bind: (_column, value) => (value ? "t" : "f"),
-    writer: () => (writer, raw) => {
-      writer.boolean((raw as Uint8Array)[0] === letterT);
-      return true;
-    },
-    textOf: null,
-  },
+  float: { ...plain, decoder: () => (raw) => showFloat(raw as number) },
+  boolean: { ...plain, bind: (_column, value) => (value ? "t" : "f"), textOf: null },
   date: {
     ...plain,
     decoder: () => (raw) => (isInfinite(raw as string) ? null : showDate(raw as string)),
-    writer: () => (writer, raw) => writer.day(raw as Uint8Array),
   },
   timestamp: {
     ...plain,
     decoder: () => (raw) => (isInfinite(raw as string) ? null : showTimestamp(raw as string)),
-    writer: () => (writer, raw) => writer.timestamp(raw as Uint8Array),
     textOf: (_column, name) =>
       sql`regexp_replace(to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0{1,3}$', '') || 'Z'`,
   },
   time: {
     ...plain,
     decoder: () => (raw) => showTime(raw as string),
-    writer: () => (writer, raw) => writer.time(raw as Uint8Array),
   },
   uuid: plain,
-  json: { ...decoded, decoder: () => (raw) => showJson(raw as string), textOf: null },
+  json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
   bytes: {
-    ...decoded,
+    ...plain,
     bind: (_column, value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
     decoder: () => (raw) => showBytes(Buffer.from((raw as string).slice(2), "hex")),
     textOf: null,

@@ -8,7 +8,7 @@ import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
 import type { Connection, RawResult } from "../engine.ts";
 import type { StoredForms } from "./stored-forms.ts";
-import type { RawList, RawRow, TakeRow } from "../../statements/dialect.ts";
+import type { RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
@@ -36,24 +36,19 @@ class SqliteConnection implements Connection {
     this.forms = forms;
   }
 
-  runNow(text: string, params: readonly unknown[], take?: TakeRow): RawResult | null {
+  runNow(text: string, params: readonly unknown[]): RawResult | null {
     try {
-      return this.execute(text, params, true, take);
+      return this.execute(text, params, true);
     } catch (error) {
       if (this.mustFail(error)) throw error;
       return null;
     }
   }
 
-  async run(
-    text: string,
-    params: readonly unknown[],
-    reuse: boolean,
-    take?: TakeRow,
-  ): Promise<RawResult> {
+  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
     for (;;) {
       try {
-        return this.execute(text, params, reuse, take);
+        return this.execute(text, params, reuse);
       } catch (error) {
         if (this.mustFail(error)) throw error;
       }
@@ -105,16 +100,10 @@ class SqliteConnection implements Connection {
     this.release();
   }
 
-  private execute(
-    text: string,
-    params: readonly unknown[],
-    reuse: boolean,
-    take?: TakeRow,
-  ): RawResult {
+  private execute(text: string, params: readonly unknown[], reuse: boolean): RawResult {
     if (!this.alive) throw new Error("The database connection is not open");
     const statement = this.statementOf(text, reuse);
     if (statement.reader) {
-      if (take) return takeRows(statement, params, take);
       const rows = statement.all(params as unknown[]);
       return { rows, matched: rows.length, insertId: null };
     }
@@ -141,22 +130,6 @@ class SqliteConnection implements Connection {
   private mustFail(error: unknown): boolean {
     return !isBusy(error) || this.database.inTransaction;
   }
-}
-
-function takeRows(
-  statement: Statement<unknown[], RawRow>,
-  params: readonly unknown[],
-  take: TakeRow,
-): RawResult {
-  statement.raw(true);
-  let rows: RawList[];
-  try {
-    rows = statement.all(params as unknown[]) as unknown as RawList[];
-  } finally {
-    statement.raw(false);
-  }
-  for (const row of rows) take(row);
-  return { rows: [], matched: rows.length, insertId: null };
 }
 
 const isBusy = (error: unknown): boolean =>

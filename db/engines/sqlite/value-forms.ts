@@ -13,13 +13,7 @@ import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import {
-  decodesNothing,
-  plainColumn,
-  type ValueForm,
-  type ValueForms,
-  type WriteUsual,
-} from "../value-forms.ts";
+import { decodesNothing, plainColumn, type ValueForm, type ValueForms } from "../value-forms.ts";
 import type { Decode } from "../../statements/dialect.ts";
 import { shownTerm } from "./by-value.ts";
 import { shown } from "./stored-form.ts";
@@ -34,28 +28,12 @@ const plain: ValueForm = {
   bind: (_column, value) => value,
   output: plainColumn,
   decoder: decodesNothing,
-  writer: () => writePlain,
   textOf: castToText,
-};
-
-/** A value of any class, as what it is. */
-const writePlain: WriteUsual = (writer, raw) => {
-  if (typeof raw === "string") writer.text(raw);
-  else if (typeof raw === "number") writer.number(raw);
-  else return false;
-  return true;
-};
-
-const writeNumber: WriteUsual = (writer, raw) => {
-  if (typeof raw !== "number") return false;
-  writer.number(raw);
-  return true;
 };
 
 const json: ValueForm = {
   ...plain,
   decoder: () => (raw) => (typeof raw === "string" ? showJson(raw) : (raw as Json)),
-  writer: () => null,
   textOf: null,
 };
 
@@ -70,7 +48,6 @@ export const createValueForms = (forms: StoredForms): ValueForms => ({
     bind: (column, value) => (isExactDecimal(column) ? value : Number(value)),
     output: (column, name) => (isExactDecimal(column) ? name : longAsText(name)),
     decoder: decimalDecoder,
-    writer: decimalWriter,
     textOf(column, name) {
       if (isExactDecimal(column)) return name;
       return numberText(
@@ -81,18 +58,23 @@ export const createValueForms = (forms: StoredForms): ValueForms => ({
   float: {
     ...plain,
     decoder: () => (raw) => (typeof raw === "number" ? showFloat(raw) : (raw as Json)),
-    writer: () => writeNumber,
     textOf: (_column, name) => numberText(name),
   },
   boolean: { ...formed(forms, "boolean", usualBoolean), textOf: null },
-  date: formed(forms, "date", usualDate),
-  timestamp: formed(forms, "timestamp", usualTimestamp),
+  date: formed(forms, "date", usualDate, (name) => sql`substr(${name}, 1, 10)`),
+  timestamp: formed(
+    forms,
+    "timestamp",
+    usualTimestamp,
+    // The function of SQLite knows milliseconds, and every form.
+    (name) =>
+      sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
+  ),
   time: formed(forms, "time", usualTime),
-  uuid: formed(forms, "uuid", usualUuid),
+  uuid: formed(forms, "uuid", usualUuid, (name) => sql`lower(${name})`),
   json,
   bytes: {
     ...plain,
-    writer: () => null,
     bind(_column, value) {
       const { buffer, byteOffset, byteLength } = value as Uint8Array;
       return Buffer.from(buffer, byteOffset, byteLength);
@@ -103,7 +85,6 @@ export const createValueForms = (forms: StoredForms): ValueForms => ({
   array: json,
   other: {
     ...plain,
-    writer: ({ notation }) => (notation === undefined ? writePlain : null),
     output: (_column, name) => longAsText(name),
     decoder: ({ notation }) => {
       const show = notation === undefined ? (raw: unknown) => raw as Json : String;
@@ -122,21 +103,15 @@ const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.n
 const longAsText = (name: SQL): SQL =>
   sql`case when typeof(${name}) = 'integer' and (${name} > 9007199254740991 or ${name} < -9007199254740991) then cast(${name} as text) else ${name} end`;
 
-/** The form in which nearly all columns of a type keep their values. */
-interface UsualForm {
-  /** What answers show, at little cost; undefined for a value of any other form. */
-  readonly show: (raw: unknown) => Json | undefined;
-  /** Writes that; false for a value that `show` does not take, and perhaps for others. */
-  readonly write: WriteUsual;
-  /** The text that answers show; absent: the value itself. */
-  readonly text?: (name: SQL) => SQL;
-}
-
-/** A type of which columns have different stored forms. */
+/**
+ * A type of which columns have different stored forms. `usual` shows a value of the usual form, at little cost, and gives
+ * undefined for every other.
+ */
 function formed(
   forms: StoredForms,
   type: FormType,
-  { show, write, text = (name) => name }: UsualForm,
+  usual: (raw: unknown) => Json | undefined,
+  usualText: (name: SQL) => SQL = (name) => name,
 ): ValueForm {
   return {
     bind: (column, value) => forms.of(column, type).bind(value),
@@ -147,99 +122,49 @@ function formed(
         forms.notice(column, raw);
         return shown(type, raw, unit);
       };
-      return isUsual ? (raw) => show(raw) ?? other(raw) : other;
+      return isUsual ? (raw) => usual(raw) ?? other(raw) : other;
     },
-    writer: (column) => (forms.of(column, type).isUsual ? write : null),
-    textOf: (column, name) => shownTerm(forms, column, name) ?? text(name),
+    textOf: (column, name) => shownTerm(forms, column, name) ?? usualText(name),
   };
 }
 
 /** The form that we and CURRENT_TIMESTAMP store, with three digits of a fraction where there is one, or up to six. */
-const usualTimestamp: UsualForm = {
-  show(raw) {
-    if (!isUsualTimestamp(raw)) return undefined;
-    const fraction = raw.length === 19 ? ".000" : "";
-    return `${raw.slice(0, 10)}T${raw.slice(11)}${fraction}Z`;
-  },
-  write: (writer, raw) => isUsualTimestamp(raw) && writer.timestamp(raw),
-  // The function of SQLite knows milliseconds, and every form.
-  text: (name) =>
-    sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
-};
-
-function isUsualTimestamp(raw: unknown): raw is string {
-  if (typeof raw !== "string" || raw[10] !== " " || raw[4] !== "-" || raw[16] !== ":") return false;
-  if (raw.startsWith("0000")) return false;
-  if (raw.length === 19) return true;
-  if (raw[19] !== "." || raw.length < 23 || raw.length > 26) return false;
-  return raw.length === 23 ? !raw.endsWith(".000") : !raw.endsWith("0");
+function usualTimestamp(raw: unknown): string | undefined {
+  if (typeof raw !== "string" || raw[10] !== " " || raw[4] !== "-" || raw[16] !== ":")
+    return undefined;
+  if (raw.startsWith("0000")) return undefined;
+  if (raw.length === 19) return `${raw.slice(0, 10)}T${raw.slice(11)}.000Z`;
+  if (raw[19] !== "." || raw.length < 23 || raw.length > 26) return undefined;
+  const isTrimmed = raw.length === 23 ? !raw.endsWith(".000") : !raw.endsWith("0");
+  return isTrimmed ? `${raw.slice(0, 10)}T${raw.slice(11)}Z` : undefined;
 }
 
-const usualDate: UsualForm = {
-  show: (raw) =>
-    typeof raw === "string" && raw.length === 10 && raw[4] === "-" && !raw.startsWith("0000")
-      ? raw
-      : undefined,
-  write: (writer, raw) => typeof raw === "string" && writer.day(raw),
-  text: (name) => sql`substr(${name}, 1, 10)`,
-};
+const usualDate = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw.length === 10 && raw[4] === "-" && !raw.startsWith("0000")
+    ? raw
+    : undefined;
 
-const usualTime: UsualForm = {
-  show: (raw) =>
-    typeof raw === "string" && raw.length === 8 && raw[2] === ":" && raw[5] === ":"
-      ? raw
-      : undefined,
-  write: (writer, raw) => typeof raw === "string" && writer.time(raw),
-};
+const usualTime = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw.length === 8 && raw[2] === ":" && raw[5] === ":" ? raw : undefined;
 
-const usualBoolean: UsualForm = {
-  show: (raw) => (raw === 1 || raw === 0 ? raw === 1 : undefined),
-  write(writer, raw) {
-    if (raw !== 1 && raw !== 0) return false;
-    writer.boolean(raw === 1);
-    return true;
-  },
-};
+const usualBoolean = (raw: unknown): boolean | undefined =>
+  raw === 1 || raw === 0 ? raw === 1 : undefined;
 
-const usualUuid: UsualForm = {
-  show: (raw) => (isLowerCase(raw) ? raw : undefined),
-  write(writer, raw) {
-    if (!isLowerCase(raw)) return false;
-    writer.text(raw);
-    return true;
-  },
-  text: (name) => sql`lower(${name})`,
-};
-
-const isLowerCase = (raw: unknown): raw is string =>
-  typeof raw === "string" && raw === raw.toLowerCase();
+const usualUuid = (raw: unknown): string | undefined =>
+  typeof raw === "string" && raw === raw.toLowerCase() ? raw : undefined;
 
 /** Floating point sums carry noise behind the declared scale, or behind the fifteenth digit. */
 function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
-  const isClean = cleanTo(scale);
+  const unit = 10 ** Math.min(scale ?? 0, 15);
   return (raw) => {
     if (typeof raw !== "number") return typeof raw === "string" ? showDecimal(raw, decimals) : null;
-    const number = isClean(raw)
+    // Most numbers carry none, and to see that costs less than to print them.
+    const isClean = Math.round(raw * unit) / unit === raw;
+    const number = isClean
       ? raw
       : Number(scale === null ? raw.toPrecision(15) : raw.toFixed(Math.min(scale, 100)));
     return decimals === "number" ? showFloat(number) : showDecimal(number, decimals);
   };
-}
-
-function decimalWriter({ scale }: Column, decimals: Decimals): WriteUsual {
-  const isClean = cleanTo(scale);
-  return (writer, raw) => {
-    if (typeof raw === "string") return writer.digits(raw, decimals === "string");
-    if (typeof raw !== "number" || decimals === "string" || !isClean(raw)) return false;
-    writer.number(raw);
-    return true;
-  };
-}
-
-/** Most numbers carry none, and to see that costs less than to print them. */
-function cleanTo(scale: number | null): (number: number) => boolean {
-  const unit = 10 ** Math.min(scale ?? 0, 15);
-  return (number) => Math.round(number * unit) / unit === number;
 }
 
 /** Without the `.0` that SQLite gives whole floating point numbers. */
