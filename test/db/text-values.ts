@@ -7,13 +7,28 @@ import type { EngineName } from "../servers/session.ts";
 /** A column's type in the words of the engine, and the values that are stored in it beside null. */
 export type TextValues = readonly (readonly [native: string, literals: readonly string[]])[];
 
+const controls = [1, 8, 9, 10, 12, 13, 27, 31, 127, 128, 159, 160];
+
 /** What a text may hold. */
 const hostileTexts: readonly string[] = [
-  ...["", "plain", "it's", 'a "quoted" \\ text', "</script>&", "null", "[]", "x".repeat(300)],
-  ...[1, 8, 9, 10, 12, 13, 27, 31, 127, 128, 159, 160].map(
-    (code) => `a${String.fromCharCode(code)}b`,
-  ),
-  ...["é", "Straße", "日本語", "🎉", "a🎉\n", "e\u0301", "\u2028\u2029", "\ufeffmark", "\uffff"],
+  "",
+  "plain",
+  "it's",
+  'a "quoted" \\ text',
+  "</script>&",
+  "null",
+  "[]",
+  ...controls.map((code) => `a${String.fromCharCode(code)}b`),
+  "é",
+  "Straße",
+  "日本語",
+  "🎉",
+  "a🎉\n",
+  "e\u0301",
+  "\u2028\u2029",
+  "\ufeffmark",
+  "\uffff",
+  "x".repeat(300),
   "é".repeat(40_000),
   `${"long ".repeat(30_000)}"`,
 ];
@@ -21,53 +36,35 @@ const hostileTexts: readonly string[] = [
 /** The bytes of a text, which each engine turns into a text in its own way. */
 const utf8 = (text: string): string => Buffer.from(text).toString("hex");
 
-const numbers = [
-  ...["0", "1", "-1", "7", "10", "42", "99", "100", "999999999", "1000000000", "4294967296"],
-  ...["-2147483648", "2147483647"],
-];
-const longNumbers = [
-  ...["999999999999999", "1000000000000000", "9007199254740991", "9007199254740992"],
-  ...["9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808"],
-];
-const fractions = [
-  ...["12.50", "-12.50", "0.5", "-0.5", "0.10", "-0.10", "100.00", "0.000001", "0.0000001"],
-  ...[
-    "-0.0000001",
-    "123456789.123456",
-    "123456789012.345",
-    "1234567890123.45",
-    "0.1234567890123456",
-  ],
-  ...["12345678901234567890.5", "99999999999999.99", "0.00", "-0.00", "1.000000"],
-];
+const words = (text: string): string[] => text.split(" ");
+
+const numbers = words(
+  "0 1 -1 7 10 42 99 100 999999999 1000000000 4294967296 -2147483648 2147483647",
+);
+const longNumbers = words(
+  "999999999999999 1000000000000000 9007199254740991 9007199254740992 9007199254740993 -9007199254740993 9223372036854775807 -9223372036854775808",
+);
+const fractions = words(
+  "12.50 -12.50 0.5 -0.5 0.10 -0.10 100.00 0.000001 0.0000001 -0.0000001 0.00 -0.00 1.000000 123456789.123456 123456789012.345 1234567890123.45 0.1234567890123456 12345678901234567890.5 99999999999999.99",
+);
 const within = (texts: readonly string[], limit: number): string[] =>
   texts.filter((text) => Math.abs(Number(text)) <= limit);
 
-const days = ["2026-01-01", "2024-02-29", "1000-01-01", "9999-12-31"];
+const days = words("2026-01-01 2024-02-29 1000-01-01 9999-12-31");
+const fractionsOfSeconds = words(".1 .12 .123 .1234 .12345 .123456 .120000 .000001");
 const moments = [
   "2026-01-01 00:00:00",
-  "2026-01-01 08:15:00.1",
-  "2026-01-01 08:15:00.12",
-  "2026-01-01 08:15:00.123",
-  "2026-01-01 08:15:00.1234",
-  "2026-01-01 08:15:00.12345",
-  "2026-01-01 08:15:00.123456",
-  "2026-01-01 08:15:00.120000",
-  "2026-01-01 08:15:00.000001",
+  ...fractionsOfSeconds.map((fraction) => `2026-01-01 08:15:00${fraction}`),
   "9999-12-31 23:59:59.999999",
 ];
-const hours = [
-  "00:00:00",
-  "08:15:00",
-  "23:59:59",
-  "08:15:00.25",
-  "08:15:00.123456",
-  "08:15:00.100000",
-];
+const hours = words("00:00:00 08:15:00 23:59:59 08:15:00.25 08:15:00.123456 08:15:00.100000");
 const uuids = ["0b9e4f0a-31c2-4d5e-8f60-718293a4b5c6"];
 const documents = [
-  ...['{"b": 1, "a": [1, 2, {"c": null}]}', "[]", "{}", '"text"', '"\\u2028\\n"', "true", "null"],
-  ...["1.0", "1e2", "0.1234567890123456789", "9007199254740993", "  [1 , 2]", '{"2": 1, "1": 2}'],
+  '{"b": 1, "a": [1, 2, {"c": null}]}',
+  '{"2": 1, "1": 2}',
+  '"\\u2028\\n"',
+  "  [1 , 2]",
+  ...words('[] {} "text" true null 1.0 1e2 0.1234567890123456789 9007199254740993'),
   `${"[".repeat(30)}${"]".repeat(30)}`,
 ];
 
@@ -179,16 +176,20 @@ const anything = [
   "x''",
   "x'00ff2227'",
   ...[...numbers, ...longNumbers, ...fractions].flatMap((text) => [text, `'${text}'`]),
-  ...["-0.0", "1e15", "1e21", "1e-7", "1e300", "9e999", "-9e999", "0.1 + 0.2", "1.0 / 3", "3.0"],
+  ...words("-0.0 1e15 1e21 1e-7 1e300 9e999 -9e999 3.0"),
+  "0.1 + 0.2",
+  "1.0 / 3",
   ...quoted([...days, ...moments, ...hours, ...uuids, ...documents]),
   ...quoted(["0000-00-00", "0000-01-01 00:00:00", "2026-01-01T08:15:00Z", "0B9E", 'x" 8:15:00']),
   ...quoted(['2026-"1-01', '2026-01-01 0":00:00', '"8:15:00', "2026-01-01 08:15:00+02:00"]),
   "1767225600000",
 ];
 const sqlite: TextValues = [
-  ...["TEXT", "VARCHAR(10)", "INTEGER", "BIGINT", "DECIMAL(12,2)", "NUMERIC", "DECIMAL_TEXT"],
-  ...["REAL", "DOUBLE", "BOOLEAN", "DATE", "DATETIME", "TIMESTAMP", "TIME", "UUID", "JSON", "BLOB"],
-  ...["INET", ""],
+  ...words(
+    "TEXT VARCHAR(10) INTEGER BIGINT DECIMAL(12,2) NUMERIC DECIMAL_TEXT REAL DOUBLE BOOLEAN",
+  ),
+  ...words("DATE DATETIME TIMESTAMP TIME UUID JSON BLOB INET"),
+  "",
 ].map((native) => [native, anything] as const);
 
 export const textValues: Readonly<Record<EngineName, TextValues>> = { postgres, mysql, sqlite };
