@@ -40,11 +40,14 @@ export class JsonText {
 /** As `JSON.stringify` of a value, or of an object of which members are a `JsonText`. */
 export function jsonOf(value: unknown): string {
   if (!isObject(value) || !Object.values(value).some(isText)) return JSON.stringify(value);
-  const members = Object.entries(value).flatMap(([name, member]) => {
+  // By adding, which copies no text; to join would.
+  let members = "";
+  for (const [name, member] of Object.entries(value)) {
     const json = isText(member) ? member.text : JSON.stringify(member);
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
-  });
-  return `{${members.join(",")}}`;
+    if (json !== undefined)
+      members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${json}`;
+  }
+  return `{${members}}`;
 }
 
 const isText = (value: unknown): value is JsonText => value instanceof JsonText;

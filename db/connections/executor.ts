@@ -121,18 +121,6 @@ export function createExecutor({
   const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
     run(connection, controlling(text), deadlineAtMs);
 
-  async function runCompiled(
-    connection: Connection,
-    compiled: Compiled,
-    deadlineAtMs: number,
-  ): Promise<Written> {
-    const { beginList, decode } = compiled;
-    if (beginList === null) return rowsIn(await run(connection, compiled, deadlineAtMs), decode);
-    const list = beginList();
-    const command = { ...compiled, take: list.take };
-    return listIn(await run(connection, command, deadlineAtMs), list);
-  }
-
   /** The driver reports the columns together with the rows. */
   async function runNative(
     connection: Connection,
@@ -142,7 +130,7 @@ export function createExecutor({
     const work = connection.native(text, params);
     const result = await step(connection, work, deadlineAtMs);
     const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-    return rowsIn(result, decode);
+    return writtenBy({ decode }, result);
   }
 
   function current(statement: Statement, compiled: Compiled): Compiled {
@@ -194,18 +182,17 @@ export function createExecutor({
       const isRead = readingKinds.has(statement.kind);
       const begin = engine.begin.map(controlling);
       const commit = controlling(engine.commit);
-      const list = compiled.beginList?.();
-      const asked = { ...compiled, take: list?.take };
-      const ahead = [...begin, local, asked, ...(isRead ? [commit] : [])];
+      const list = beginList(compiled);
+      const command = commandOf(compiled, list);
+      const ahead = [...begin, local, command, ...(isRead ? [commit] : [])];
       try {
         const results = await together(connection, ahead, deadlineAtMs);
         const result = results[begin.length + 1]!;
         // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
         if (!isRead) await together(connection, [commit], deadlineAtMs);
-        if (list !== undefined) return listIn(result, list);
-        if (statement.kind !== "native") return rowsIn(result, compiled.decode);
+        if (statement.kind !== "native") return writtenBy(compiled, result, list);
         const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-        return rowsIn(result, decode);
+        return writtenBy({ decode }, result);
       } catch (error) {
         await rollback(connection);
         throw meaningOf(error, statement);
@@ -225,12 +212,16 @@ export function createExecutor({
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
         const printed = current(statement, compiled);
-        const written = await runCompiled(connection, printed, deadlineAtMs);
+        const list = beginList(printed);
+        const result = await run(connection, commandOf(printed, list), deadlineAtMs);
+        const written = writtenBy(printed, result, list);
         if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
         // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
         // run again.
         const again = compile(statement);
-        return await runCompiled(connection, again, deadlineAtMs);
+        const newList = beginList(again);
+        const other = await run(connection, commandOf(again, newList), deadlineAtMs);
+        return writtenBy(again, other, newList);
       } catch (error) {
         throw meaningOf(error, statement);
       }
@@ -251,19 +242,21 @@ export function createExecutor({
   };
 }
 
-const rowsIn = ({ rows, matched, insertId }: RawResult, decode: Compiled["decode"]): Written => ({
-  rows: decode(rows),
-  matched,
-  insertId,
-});
+/** The text of rows, where the statement is to give one; to be begun anew for each attempt. */
+const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();
 
-/** The list has taken the rows of the result. */
-const listIn = ({ matched, insertId }: RawResult, list: ListInWriting): Written => ({
-  rows: [],
-  list: list.end(),
-  matched,
-  insertId,
-});
+const commandOf = (compiled: Compiled, list: ListInWriting | null): Command =>
+  list === null ? compiled : { ...compiled, take: list.take };
+
+/** `list` has taken the rows of the result. */
+function writtenBy(
+  { decode }: Pick<Compiled, "decode">,
+  { rows, matched, insertId }: RawResult,
+  list: ListInWriting | null = null,
+): Written {
+  if (list === null) return { rows: decode(rows), matched, insertId };
+  return { rows: [], list: list.end(), matched, insertId };
+}
 
 /** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
