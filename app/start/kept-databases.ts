@@ -7,7 +7,7 @@ import type { DbObserver } from "../../core/plans/observer.ts";
 import type { Db, Log } from "../../core/plans/ports.ts";
 import { openDb } from "../../db/open.ts";
 import { readText } from "./config-files.ts";
-import { databaseOptions } from "./open-project.ts";
+import { databaseOptions } from "./project-settings.ts";
 import { projectLog } from "./project-log.ts";
 
 /** A database in use. */

@@ -25,7 +25,7 @@ import { readText } from "./config-files.ts";
 import { createObservation, type Observation } from "../observe/observation.ts";
 import { parseEnv } from "./env.ts";
 import { observeProjects } from "./observe-projects.ts";
-import { accessFor, databaseOptions } from "./open-project.ts";
+import { accessFor, databaseOptions } from "./project-settings.ts";
 import { openStores } from "../stores/open-stores.ts";
 
 /** What a `JobWorld` is opened from. */

@@ -4,10 +4,7 @@
  */
 import type { Hono } from "hono";
 import type { Cache } from "../../core/cache/cache.ts";
-import { type Access, openAccess } from "../../core/callers/access.ts";
-import { createRoleAccess } from "../../core/callers/role-access.ts";
-import { underPolicies } from "../../core/callers/policy-access.ts";
-import { hasAuth } from "../../core/config/survey.ts";
+import type { Access } from "../../core/callers/access.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
@@ -19,12 +16,10 @@ import { bindProject, type Project, type Routes, type SchemaWatch } from "../../
 import { AppError } from "../../core/values/errors.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import { signInOriginsOf, traitsOf } from "../../core/openapi/traits.ts";
-import type { Entity } from "../../core/plans/entity.ts";
 import { createLocks } from "../../core/locks/locks.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { CacheObserver, ObserveRequest } from "../../core/plans/observer.ts";
 import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../core/plans/ports.ts";
-import type { OpenOptions } from "../../db/open-remote.ts";
 import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
 import type { ConfigState } from "../http/health.ts";
@@ -33,6 +28,7 @@ import type { Console } from "../http/show-console.ts";
 import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import type { Settings } from "./env.ts";
+import { accessFor } from "./project-settings.ts";
 import { version } from "./version.ts";
 import { noted } from "./noted-catalog.ts";
 
@@ -121,34 +117,6 @@ export async function lookAt(
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
   }
-}
-
-/** What callers may do. `entities`: all endpoints of the project, faulty ones too; `access`: in place of what the configuration says. */
-export function accessFor(
-  config: ProjectConfig,
-  { entities, access }: { entities: ReadonlyMap<string, Entity>; access?: Access | undefined },
-): Access {
-  const ruling = access ?? (hasAuth(config) ? createRoleAccess(entities) : openAccess);
-  return config.database.claimsSetting === undefined ? ruling : underPolicies(ruling);
-}
-
-/** How the project's database is opened; `openDb` says what each of these means. `readFile`: absent where there are no files. */
-export function databaseOptions(
-  { database, decimals }: ProjectConfig,
-  readFile?: (path: string) => string,
-): OpenOptions {
-  const { pool, statementTimeoutMs, triggerMessages, claimsSetting, preparedStatements, tls } =
-    database;
-  return {
-    connectionsMax: pool,
-    statementTimeoutMs,
-    triggerMessages,
-    decimals,
-    preparedStatements,
-    ...(claimsSetting !== undefined && { claimsSetting }),
-    ...(tls && { tls }),
-    ...(readFile && { readFile }),
-  };
 }
 
 export interface AppParts {

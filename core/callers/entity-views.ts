@@ -114,6 +114,7 @@ function compositeView(
   const details = plan.details.map((detail) => ({
     ...detail,
     shown: without(detail.shown, hidden),
+    namesRecords: !detail.lineKey.some(({ name }) => hidden.has(name)),
     writable: without(detail.writable, hidden),
     queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
   }));

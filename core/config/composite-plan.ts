@@ -198,6 +198,7 @@ function planOf(
     ...found,
     lineKey,
     keyColumns: byName(lineKey),
+    namesRecords: true,
     shown: new Map(columns.filter(([, column]) => isShown(column))),
     writable: new Map(columns.filter(([, column]) => isWritable(column))),
     queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],

@@ -5,6 +5,7 @@
 import { type AccessRules, everyRole } from "../plans/access-rules.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Columns, Source } from "../values/column.ts";
+import { sourceOf } from "../query/statement.ts";
 import type { Path } from "./faults.ts";
 
 export interface HiddenSource {
@@ -51,10 +52,24 @@ interface Shown {
   readonly columns: Columns;
 }
 
+/** Actions that answer records which were there before. */
+const showingRecords: readonly string[] = [
+  "update",
+  "delete",
+  "restore",
+  "adjust",
+  "change-status",
+  "read-composite",
+  "update-composite",
+];
+
 /** What the endpoint shows; several parts may share a source. */
-function partsOf({ read, grid, export: exporting, lookup }: Entity): Shown[] {
+function partsOf({ read, grid, export: exporting, lookup, aggregate, write }: Entity): Shown[] {
+  const written = write && { source: sourceOf(write.table), columns: write.shown };
   const parts: [string, readonly string[], Pick<Shown, "source" | "columns"> | null][] = [
     ["viewQuery", ["read", "first"], read],
+    ["viewQuery", ["aggregate"], aggregate],
+    ["tableName", showingRecords, written],
     ["datatablesQuery", ["datatables"], grid],
     ["exportQuery", ["export"], exporting],
     ["viewQuery", ["lookup"], lookup],

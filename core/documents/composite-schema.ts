@@ -28,7 +28,7 @@ export function createCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
     {
       ...newKeySchemas(write, rules),
       ...rules.schemasOf(composite.writable),
-      ...actorSchema(audit.createdBy),
+      ...actorSchema(audit.createdBy, write.shown),
       ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.createdBy]),
       ...detailsOf(composite, (detail) => listOf(newDetailSchema(detail, mayBeCompleted))),
     },
@@ -50,13 +50,15 @@ export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): Jso
     {
       ...keySchemas(key),
       ...entity.rules.schemasOf(composite.writable),
-      ...actorSchema(audit.updatedBy),
+      ...actorSchema(audit.updatedBy, write.shown),
       ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.updatedBy]),
       ...detailsOf(composite, (detail) =>
         closedObject({
           insert: listOf(newDetailSchema(detail, mayBeCompleted)),
-          update: listOf(changedDetailSchema(detail)),
-          delete: listOf(namedDetailSchema(detail)),
+          ...(detail.namesRecords && {
+            update: listOf(changedDetailSchema(detail)),
+            delete: listOf(namedDetailSchema(detail)),
+          }),
         }),
       ),
     },
@@ -132,7 +134,7 @@ function newDetailSchema(detail: DetailPlan, mayBeCompleted: boolean): JsonSchem
     {
       ...newKeySchemas(detail, rules),
       ...rules.schemasOf(writable),
-      ...actorSchema(audit.createdBy),
+      ...actorSchema(audit.createdBy, detail.shown),
       ...otherMembers(detail, [...lineKey, ...writable.values(), audit.createdBy]),
     },
     mayBeCompleted ? [] : required,
@@ -145,7 +147,7 @@ function changedDetailSchema(detail: DetailPlan): JsonSchema {
     {
       ...keySchemas(lineKey, key),
       ...rules.schemasOf(writable),
-      ...actorSchema(audit.updatedBy),
+      ...actorSchema(audit.updatedBy, detail.shown),
       ...otherMembers(detail, [...lineKey, ...writable.values(), audit.updatedBy]),
     },
     namesOf(lineKey),

@@ -136,8 +136,10 @@ export function changedDetail(call: Call, place: Place, errors: FieldErrors): Ch
 /** What names a detail that is changed or deleted within its header. */
 export function detailKey(place: Place): KeyValue {
   const { detail, sent } = place;
-  const { key, lineKey } = detail;
+  const { key, lineKey, namesRecords } = detail;
   const path = pathOf(place);
+  if (!namesRecords)
+    throw new AppError("forbidden", `The details of ${detail.table.name} cannot be named`);
   const { values, missing } = readKey(sent, { named: lineKey, key, prefix: `${path}: the` });
   if (missing.length === lineKey.length)
     throw invalidPayload(`${path} needs the primary key ${keyNames(lineKey)}`);

@@ -62,6 +62,8 @@ export interface DetailPlan {
   readonly foreignKey: Column;
   /** See `WritePlan`. */
   readonly shown: Columns;
+  /** See `InsertPlan`; about `lineKey`. */
+  readonly namesRecords: boolean;
   readonly writable: Columns;
   readonly audit: AuditColumns;
   readonly rules: Rules;

@@ -14,7 +14,7 @@ const filled: JsonSchema = { type: ["string", "null"], pattern: "\\S" };
 
 /** The key, and what to add to which field. */
 export function adjustSchema({
-  write: { key, audit },
+  write: { key, audit, shown },
   adjust,
 }: RecordPlan & { readonly adjust: AdjustPlan }): JsonSchema {
   const body = closedObject(
@@ -22,7 +22,7 @@ export function adjustSchema({
       ...keySchemas(key),
       adjustments: adjustmentsSchema(adjust, { reason: text }),
       reason: text,
-      ...actorSchema(audit.updatedBy),
+      ...actorSchema(audit.updatedBy, shown),
     },
     [...key.map(({ name }) => name), "adjustments"],
   );

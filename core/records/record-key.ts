@@ -8,7 +8,7 @@ import {
 } from "../values/errors.ts";
 import type { Column } from "../values/column.ts";
 import { type Key, keyNames, type KeyValue } from "../values/key.ts";
-import { mustSend, type NewKeyColumns, takesNewId } from "../values/new-key.ts";
+import { maySend, mustSend, type NewKeyColumns, takesNewId } from "../values/new-key.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/accept.ts";
@@ -68,10 +68,13 @@ export interface NewKey extends NewKeyColumns {
 /** The new record's key; what is left out is left to the database. A column that nobody can fill is a fault on its field. */
 export function newKey(
   { body, newId }: Pick<Call, "body" | "newId">,
-  { key, keyColumns, rules, fills }: NewKey,
+  made: NewKey,
   errors: FieldErrors,
 ): ReadonlyMap<Column, Scalar> {
-  const asked = [...keyColumns.values()].filter((column) => leavesOpen(body, column, key));
+  const { key, keyColumns, rules, fills } = made;
+  const asked = [...keyColumns.values()].filter(
+    (column) => !maySend(column, made) || leavesOpen(body, column, key),
+  );
   if (asked.length === 0) return checkedKey(body, { keyColumns, rules }, errors);
   const [only] = key;
   if (only !== undefined && key.length === 1 && !fills?.has(only.name))

@@ -14,7 +14,7 @@ import type { Rules } from "../rules/compile-rules.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Key } from "../values/key.ts";
 import type { InsertingPlan, RecordPlan } from "./record.ts";
-import { mustBeSent, type NewKeyColumns } from "../values/new-key.ts";
+import { maySend, mustBeSent, type NewKeyColumns } from "../values/new-key.ts";
 
 /** What a write answers of its record: as it is read through the view, or, where the view leaves it out, as the table has it. */
 export function writtenSchema(
@@ -51,7 +51,7 @@ export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
     {
       ...newKeySchemas(plan.write, rules),
       ...rules.schemasOf(writable),
-      ...actorSchema(audit.createdBy),
+      ...actorSchema(audit.createdBy, plan.write.shown),
       ...readOnlySchemas(
         [plan.write.shown, plan.read.columns],
         [...key, ...writable.values(), audit.createdBy],
@@ -66,7 +66,7 @@ export function createSchema(plan: InsertingPlan, entity: Entity): JsonSchema {
 /** What a body of update takes: the key and at least one field that it changes, unless a before handler may add one. */
 export function updateSchema(plan: RecordPlan, entity: Entity): JsonSchema {
   const { key, writable, audit } = plan.write;
-  const actor = actorSchema(audit.updatedBy);
+  const actor = actorSchema(audit.updatedBy, plan.write.shown);
   const properties = entity.rules.schemasOf(writable);
   const changing = Object.keys({ ...properties, ...actor });
   const body = closedObject(
@@ -100,18 +100,22 @@ export const keySchemas = (named: Key, key: Key = named): Record<string, JsonSch
 export function newKeySchemas(made: NewKeyColumns, rules: Rules): Record<string, JsonSchema> {
   const needed = mustBeSent(made);
   return Object.fromEntries(
-    [...made.keyColumns].map(([name, column]) => {
-      const own = rules.schemaOf(column);
-      if (needed.includes(column)) return [name, own];
-      const isPart = made.key.length > 1 && columnTypes[column.type].isText;
-      return [name, { anyOf: [own, { enum: isPart ? [null] : ["", "-", null] }] }];
-    }),
+    [...made.keyColumns.values()]
+      .filter((column) => maySend(column, made))
+      .map((column) => {
+        const own = rules.schemaOf(column);
+        if (needed.includes(column)) return [column.name, own];
+        const isPart = made.key.length > 1 && columnTypes[column.type].isText;
+        return [column.name, { anyOf: [own, { enum: isPart ? [null] : ["", "-", null] }] }];
+      }),
   );
 }
 
-/** Who changes the record; empty or null: the service's own word. */
-export const actorSchema = (column: Column | null): Record<string, JsonSchema> =>
-  column === null ? {} : { [column.name]: orNull(acceptedSchema(column)) };
+/** Who changes the record; empty or null: the service's own word. A hidden column is not named. */
+export const actorSchema = (column: Column | null, shown: Columns): Record<string, JsonSchema> =>
+  column !== null && shown.has(column.name)
+    ? { [column.name]: orNull(acceptedSchema(column)) }
+    : {};
 
 /** Members that a body may hold and that set nothing: all columns of `shown` but the `named` ones. */
 export function readOnlySchemas(
@@ -125,7 +129,7 @@ export function readOnlySchemas(
 
 /** What delete takes: conditions that name the records, and who deletes them where that is stored in `by`. */
 export const deleteSchema = ({ write: { shown } }: RecordPlan, by: Column | null): JsonSchema =>
-  closedObject({ where: equalitiesSchema(shown), ...actorSchema(by) }, ["where"]);
+  closedObject({ where: equalitiesSchema(shown), ...actorSchema(by, shown) }, ["where"]);
 
 /** What restore answers. */
 export const restoreAnswerSchema = ({ write }: RecordPlan, entity: Entity): JsonSchema =>

@@ -10,11 +10,22 @@ export interface NewKeyColumns {
   readonly key: Key;
   /** The columns of it that a body may name, by name. */
   readonly keyColumns: Columns;
+  /** The columns that answers show. */
+  readonly shown: Columns;
+  /** Whether a request may name a record by its key; false for a caller from whom a part of the key is hidden. */
+  readonly namesRecords: boolean;
 }
 
 /** The columns that a body must hold. */
 export const mustBeSent = ({ key, keyColumns }: NewKeyColumns): readonly Column[] =>
   [...keyColumns.values()].filter((column) => mustSend(column, key));
+
+/**
+ * Whether the body's value counts. Of a column that is hidden from the caller it would tell which keys are taken; it counts only where nobody
+ * else makes one.
+ */
+export const maySend = (column: Column, { key, shown, namesRecords }: NewKeyColumns): boolean =>
+  namesRecords || shown.has(column.name) || mustSend(column, key);
 
 /** The service makes no part of a key, as it cannot know what the others mean. */
 export const mustSend = (column: Column, key: Key): boolean =>

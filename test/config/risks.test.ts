@@ -113,6 +113,22 @@ describe("a column that is hidden from a role", () => {
     ]);
   });
 
+  test.each(["first", "aggregate", "update", "delete"])(
+    "and that another endpoint of the table shows by %s",
+    async (action) => {
+      const files = filesOf({
+        "project.json": { ...projectFile, auth: keys },
+        "items.json": reading,
+        "stock.json": {
+          action: { [action]: true },
+          tableName: "products",
+          access: { clerk: [action] },
+        },
+      });
+      expect((await load(files)).risks.map(({ path }) => path)).toEqual(["access.clerk"]);
+    },
+  );
+
   test.each([
     ["hides it too", { access: { clerk: ["read"] }, ...hiding }],
     ["leaves it out", { access: { clerk: ["read"] }, fieldName: ["product_id", "sku"] }],

@@ -13,7 +13,8 @@ import type { Json } from "../../core/values/json.ts";
 import { openDb } from "../../db/open.ts";
 import { bentOf, valuesOf } from "../schema-values.ts";
 import { ids, isStatic } from "./extraction-requests.ts";
-import { foreignAccounts, openTwins, own, post, type Twins } from "./twins.ts";
+import { foreignAccounts, foreignIds, openTwins, own, post, type Twins } from "./twins.ts";
+import { ownBins } from "./twins-marked.ts";
 
 let twins: Twins;
 let entities: ReadonlyMap<string, Entity>;
@@ -41,10 +42,20 @@ const hintsFor = (action: string): Record<string, Json[]> => {
     "ticket_id",
     "status",
     "ends",
+    "bin_id",
+    "label",
+    "parent_id",
+    "weight",
+    "deleted_at",
+    "deleted_by",
+    "is_deleted",
   ];
   return {
     order_id: isNew ? [...own.orders] : ids,
-    ticket_id: isNew ? [] : ["p0", "q0", "none"],
+    ticket_id: ["p0", "q0", "none"],
+    bin_id: isNew ? [] : [...ownBins, ...foreignIds],
+    parent_id: isNew ? ["none"] : [...ownBins, ...foreignIds],
+    draft_id: isNew ? [] : ["f0", "f1", ...foreignIds],
     id: ids,
     account_id: isNew ? ["nobody"] : ["aa", ...foreignAccounts, "none"],
     key: names,

@@ -8,26 +8,29 @@ import { foreignAccounts, foreignIds, own } from "./twins.ts";
 export type Asked = readonly [string, unknown, Record<string, string>?];
 
 export const isStatic = { "x-request-mode": "static" };
-export const where = (key: string, operator: string, value: Json): object => ({
+export const where = (key: string, operator: string, value: Json): { where: object } => ({
   where: { conditions: [{ key, operator, value }] },
 });
 export const pair = (key: string, value: Json): object => ({ where: [{ key, value }] });
 export const ids = [...own.orders, ...foreignIds, "none"];
-export const lists = ["orders", "plain", "viewed", "tickets", "accounts"] as const;
-const keyNames = {
-  orders: "order_id",
-  plain: "order_id",
-  viewed: "order_id",
-  tickets: "ticket_id",
-  accounts: "account_id",
-};
+const orders = ["order_id", "tenant", "code", "title", "qty", "cost", "seal", "account_id"];
+const bins = ["bin_id", "tenant", "label", "parent_id", "weight", "deleted_at", "deleted_by"];
+/** The lists, and columns of each; the first is the key. */
 const columnsOf = {
-  order: ["order_id", "tenant", "code", "title", "qty", "cost", "seal", "account_id"],
-  ticket: ["ticket_id", "label", "status", "ends", "updated_at"],
-  account: ["account_id", "name", "credit"],
+  orders,
+  plain: orders,
+  viewed: orders,
+  tickets: ["ticket_id", "label", "status", "ends", "updated_at"],
+  accounts: ["account_id", "name", "credit"],
+  bins,
+  trash: bins,
+  everyBin: bins,
+  drafts: ["draft_id", "label", "is_deleted", "deleted_at", "deleted_by"],
 };
-export const namesFor = (list: (typeof lists)[number]): string[] =>
-  list === "tickets" ? columnsOf.ticket : list === "accounts" ? columnsOf.account : columnsOf.order;
+type List = keyof typeof columnsOf;
+export const lists = Object.keys(columnsOf) as List[];
+export const namesFor = (list: List): readonly string[] => columnsOf[list];
+const keyNameOf = (list: List): string => columnsOf[list][0]!;
 
 /** Requests that only read, by what they would give away. */
 export const reading: Readonly<Record<string, readonly Asked[]>> = {
@@ -65,6 +68,17 @@ export const reading: Readonly<Record<string, readonly Asked[]>> = {
       [`${list}/lookup`, { search: text }, { "x-request-mode": "dynamic" }] as const,
     ]),
   ),
+  "a search of several columns": lists.flatMap((list) => {
+    const columns = namesFor(list).map((data) => ({ data }));
+    const groups = ["b", "open", "9"].flatMap((term) =>
+      columns.map((_, at) => [{ columns: [0, at], term }]),
+    );
+    return groups.flatMap((group) => [
+      [`${list}/datatables`, { draw: 1, columns, search: { groups: group } }] as const,
+      [`${list}/datatables`, { draw: 1, search: { groupsFixed: group } }] as const,
+      [`${list}/datatables`, { draw: 1, columns, search: { fixed: group } }] as const,
+    ]);
+  }),
   "a count": lists.flatMap((list) =>
     ["exact", "estimated", "none"].flatMap((count) => [
       [`${list}/read`, { page: 1, per_page: 2, count }] as const,
@@ -127,6 +141,25 @@ export const reading: Readonly<Record<string, readonly Asked[]>> = {
     [`${list}/lookup`, { ids: ["b0", "p0", "q0", "bx"] }, isStatic] as const,
     [`${list}/lookup`, { page: 1, limit: 2 }, isStatic] as const,
     [`${list}/lookup`, { select: ["cost", "credit", "status"] }, isStatic] as const,
+    ...["b", "a", "acc", "bin", "secret", "gone", "gamma"].map(
+      (search) => [`${list}/lookup`, { search }, isStatic] as const,
+    ),
+    ...ids.map((selected_tag) => [`${list}/lookup`, { selected_tag }, isStatic] as const),
+    ...namesFor(list).flatMap((name) => [
+      [`${list}/lookup`, { select: [name] }, isStatic] as const,
+      [
+        `${list}/lookup`,
+        { sort_columns: [{ column: name, direction: "DESC" }] },
+        isStatic,
+      ] as const,
+      [`${list}/lookup`, where(name, ">", "5"), isStatic] as const,
+      [`${list}/lookup`, pair(name, "open"), isStatic] as const,
+      [
+        `${list}/lookup`,
+        { ...pair(name, null), search: "a", page: 1, limit: 1 },
+        isStatic,
+      ] as const,
+    ]),
   ]),
   "a grid": lists.flatMap((list) => [
     [
@@ -155,14 +188,14 @@ export const reading: Readonly<Record<string, readonly Asked[]>> = {
   ]),
   "a record": lists.flatMap((list) =>
     [...ids, "p0", "q1", "bx", "aa"].map(
-      (id) => [`${list}/first`, pair(keyNames[list], id)] as const,
+      (id) => [`${list}/first`, pair(keyNameOf(list), id)] as const,
     ),
   ),
   "a document": ids.map((id) => ["orders/read-composite", pair("order_id", id)] as const),
   "a name": lists.flatMap((list) =>
     ["cos", "sea1", "statu", "credi", "ticket_i", "updatd_at", "end", "costs"].flatMap((name) => [
       [`${list}/first`, pair(name, 1)] as const,
-      [`${list}/update`, { [keyNames[list]]: "none", [name]: 1 }] as const,
+      [`${list}/update`, { [keyNameOf(list)]: "none", [name]: 1 }] as const,
     ]),
   ),
   "next-statuses": ["plain", "orders", "tickets"].flatMap((list) =>
@@ -269,6 +302,9 @@ export const writing: readonly Asked[] = [
     ["tickets/lock/status", { lock_keys: [{ key: "status", value: "open" }] }] as const,
   ]),
   ["tickets/create", { label: "new" }],
+  ...["p0", "q0", "none", "-", null].map(
+    (ticket_id) => ["tickets/create", { ticket_id, label: `with the key ${ticket_id}` }] as const,
+  ),
   ["tickets/create", { label: "new 2", status: "open", begins: "2026-05-01" }],
   ["tickets/create", { label: "label 1" }],
   ["tickets/delete", pair("label", "label 3"), { "if-match": '"x"' }],

@@ -5,7 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { lists, namesFor, reading, where, writing } from "./extraction-requests.ts";
+import { writingMarked } from "./extraction-marked.ts";
+import { ids, lists, namesFor, reading, where, writing } from "./extraction-requests.ts";
 import type { Answer, Fixture } from "./harness.ts";
 import { importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { foreignIds, keyOf, openTwins, post, type Twins } from "./twins.ts";
@@ -18,9 +19,9 @@ afterAll(() => twins?.close());
 
 const expectSame: Twins["expectSame"] = (ask, about) => twins.expectSame(ask, about);
 const get =
-  (path: string) =>
+  (path: string, headers: Record<string, string> = {}) =>
   (fixture: Fixture): Promise<Answer> =>
-    fixture.request(`/api/test/${path}`, { headers: keyOf("clerk") });
+    fixture.request(`/api/test/${path}`, { headers: { ...keyOf("clerk"), ...headers } });
 
 describe("nothing is told by", () => {
   test.each(Object.entries(reading))("%s", async (_, requests) => {
@@ -43,15 +44,41 @@ describe("nothing is told by", () => {
       }, column);
   });
 
-  test.each(["orders", "viewed", "tickets"])("an export of %s", async (list) => {
+  test.each(lists)("a lookup of %s by GET", async (list) => {
+    const some = ["b", "open", "9", "2026-01-02", ""];
+    const words = [...some, "acc", "bin", "secret", "gone", "gamma", "e"];
+    const conditions = namesFor(list).flatMap((name) =>
+      some.map((value) => `where[${name}]=${value}`),
+    );
+    const queries = [
+      ...words.flatMap((word) => ["search", "q", "term"].map((name) => `${name}=${word}`)),
+      ...words.map((word) => `_type=query&page=1&limit=2&q=${word}`),
+      ...conditions,
+      ...conditions.map((condition) => `search=a&${condition}&page=1&limit=1`),
+      `ids=${ids.join()}`,
+      ...namesFor(list).map((name) => `where=${JSON.stringify(where(name, ">", 5).where)}`),
+    ];
+    for (const query of queries)
+      await expectSame(get(`${list}/lookup?${query}`, { "x-request-mode": "dynamic" }), query);
+  });
+
+  test.each(["orders", "viewed", "tickets", "bins", "trash"])("an export of %s", async (list) => {
     await expectSame((fixture) => exported(fixture, list, { format: "csv" }));
     await expectSame((fixture) =>
       exported(fixture, list, { format: "csv", ...where("cost", ">", 20) }),
     );
   });
 
+  test("the OpenAPI document, which names no column that is hidden in every endpoint", async () => {
+    const { status, body } = await get("openapi.json")(twins.left);
+    expect(status).toBe(200);
+    const names = ["ticket_id", "cost", "seal", "credit", "weight", "deleted_by"];
+    const text = JSON.stringify(body);
+    expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
   test("a template of an import", async () => {
-    for (const list of ["orders", "tickets"])
+    for (const list of ["orders", "tickets", "bins"])
       await expectSame(async (fixture) => {
         const response = await fixture.fetch(`/api/test/${list}/import-template`, {
           headers: keyOf("clerk"),
@@ -82,6 +109,11 @@ describe("nothing is told by what writes:", () => {
 
   test("one request after the other", async () => {
     for (const [path, body, headers] of writing)
+      await expectSame(post(path, body, headers), [path, body]);
+  }, 120_000);
+
+  test("deletes and restores, one after the other", async () => {
+    for (const [path, body, headers] of writingMarked)
       await expectSame(post(path, body, headers), [path, body]);
   }, 120_000);
 
@@ -154,6 +186,34 @@ describe("nothing is told by what writes:", () => {
         [
           ["label", "status"],
           ["label 1", "open"],
+        ],
+      ],
+      // What becomes of each row is told of own records alone: changed, as they are, or marked as deleted.
+      [
+        "orders",
+        [
+          ["code", "title"],
+          ["c-a2", "mine"],
+          ["c-a2", "mine again"],
+          ["c-a3", "Zwölf"],
+          ["n-11", "secret left"],
+        ],
+      ],
+      ["bins", [["label"], ["beta"], ["gone"], ["gamma"], ["new bin"]]],
+      [
+        "bins",
+        [
+          ["label", "parent_id"],
+          ["beta", "e2"],
+          ...foreignIds.map((id) => [`below ${id}`, id]),
+          ["below none", "none"],
+        ],
+      ],
+      [
+        "bins",
+        [
+          ["label", "weight", "deleted_by"],
+          ["beta", 10, "ann"],
         ],
       ],
     ];

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openWorkbook } from "../../jobs/workbook/open-workbook.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, type JobPlace, jobPlaces, openJobFixture } from "./job-places.ts";
+import { folderTestPlaces, type JobFixture, type JobPlace, openJobFixture } from "./job-places.ts";
 import type { FixtureTable } from "./tables.ts";
 
 const tables: readonly FixtureTable[] = [
@@ -119,7 +119,7 @@ async function openPlace(place: JobPlace): Promise<Place> {
 const fileOf = (...rows: (string | number | null)[][]) =>
   workbookOf([["sku", "Part name", "stock"], ...rows]);
 
-describe.each(jobPlaces)("the rows of an import, %s,", (where) => {
+describe.each(folderTestPlaces)("the rows of an import, %s,", (where) => {
   let shop: Place;
   beforeAll(async () => {
     shop = await openPlace(where);

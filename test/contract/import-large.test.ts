@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FixtureTable } from "./tables.ts";
-import { type JobFixture, jobPlaces, openJobFixture } from "./job-places.ts";
+import { folderTestPlaces, type JobFixture, openJobFixture } from "./job-places.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 
 const tables: readonly FixtureTable[] = [
@@ -34,54 +34,58 @@ const rowAt = (at: number, weight: number) => [
 ];
 const rows = (weight: number) => Array.from({ length: count }, (_, at) => rowAt(at, weight));
 
-describe.each(jobPlaces)("the import of a large workbook, %s,", { timeout: 60_000 }, (place) => {
-  let shop: JobFixture;
-  let imports: Importer;
-  beforeAll(async () => {
-    shop = await openJobFixture(place, { tables, endpoints });
-    imports = importerOf(shop);
-  });
-  afterAll(() => shop?.close());
-  beforeEach(() => shop.sql("delete from parcels"));
+describe.each(folderTestPlaces)(
+  "the import of a large workbook, %s,",
+  { timeout: 60_000 },
+  (place) => {
+    let shop: JobFixture;
+    let imports: Importer;
+    beforeAll(async () => {
+      shop = await openJobFixture(place, { tables, endpoints });
+      imports = importerOf(shop);
+    });
+    afterAll(() => shop?.close());
+    beforeEach(() => shop.sql("delete from parcels"));
 
-  const stored = async () =>
-    (await shop.sql("select code, first, second, weight from parcels order by parcel_id")).map(
-      (row) => [row["code"], row["first"], row["second"], Number(row["weight"])],
-    );
+    const stored = async () =>
+      (await shop.sql("select code, first, second, weight from parcels order by parcel_id")).map(
+        (row) => [row["code"], row["first"], row["second"], Number(row["weight"])],
+      );
 
-  test("stores each row once, and changes each the second time", async () => {
-    const file = await workbookOf([headings, ...rows(1)]);
-    expect(file.byteLength).toBeGreaterThan(300_000);
-    const first = await imports.committed("parcels", file);
-    expect(first.body.result).toEqual({ inserted: count, updated: 0, skipped: 0, failed: 0 });
-    expect(await stored()).toEqual(rows(1));
-    const second = await imports.committed("parcels", await workbookOf([headings, ...rows(2)]));
-    expect(second.body.result).toEqual({ inserted: 0, updated: count, skipped: 0, failed: 0 });
-    expect(await stored()).toEqual(rows(2));
-  });
+    test("stores each row once, and changes each the second time", async () => {
+      const file = await workbookOf([headings, ...rows(1)]);
+      expect(file.byteLength).toBeGreaterThan(300_000);
+      const first = await imports.committed("parcels", file);
+      expect(first.body.result).toEqual({ inserted: count, updated: 0, skipped: 0, failed: 0 });
+      expect(await stored()).toEqual(rows(1));
+      const second = await imports.committed("parcels", await workbookOf([headings, ...rows(2)]));
+      expect(second.body.result).toEqual({ inserted: 0, updated: count, skipped: 0, failed: 0 });
+      expect(await stored()).toEqual(rows(2));
+    });
 
-  test("finds what is wrong with its last rows, and stores nothing", async () => {
-    const again = rowAt(7, 1);
-    const wrong = ["P-x", "a", "b", "heavy"];
-    const file = await workbookOf([headings, ...rows(1), again, wrong]);
-    const { body } = await imports.previewed("parcels", file);
-    expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0, insert: count, update: 0 });
-    const found = body.errors.map(({ rowIndex }: { rowIndex: number }) => rowIndex);
-    expect(found).toEqual([count + 2, count + 3]);
-    expect(await stored()).toEqual([]);
-  });
+    test("finds what is wrong with its last rows, and stores nothing", async () => {
+      const again = rowAt(7, 1);
+      const wrong = ["P-x", "a", "b", "heavy"];
+      const file = await workbookOf([headings, ...rows(1), again, wrong]);
+      const { body } = await imports.previewed("parcels", file);
+      expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0, insert: count, update: 0 });
+      const found = body.errors.map(({ rowIndex }: { rowIndex: number }) => rowIndex);
+      expect(found).toEqual([count + 2, count + 3]);
+      expect(await stored()).toEqual([]);
+    });
 
-  test("stores each row once when it is committed twice at once", async () => {
-    const file = await workbookOf([headings, ...rows(1)]);
-    const previews = [
-      await imports.previewed("parcels", file),
-      await imports.previewed("parcels", file),
-    ];
-    const commits = await Promise.all(
-      previews.map(({ body }) => imports.commit("parcels", body.job_id)),
-    );
-    const inserted = commits.map(({ body }) => body.result.inserted as number);
-    expect(inserted.toSorted((one, other) => one - other)).toEqual([0, count]);
-    expect(await stored()).toEqual(rows(1));
-  });
-});
+    test("stores each row once when it is committed twice at once", async () => {
+      const file = await workbookOf([headings, ...rows(1)]);
+      const previews = [
+        await imports.previewed("parcels", file),
+        await imports.previewed("parcels", file),
+      ];
+      const commits = await Promise.all(
+        previews.map(({ body }) => imports.commit("parcels", body.job_id)),
+      );
+      const inserted = commits.map(({ body }) => body.result.inserted as number);
+      expect(inserted.toSorted((one, other) => one - other)).toEqual([0, count]);
+      expect(await stored()).toEqual(rows(1));
+    });
+  },
+);

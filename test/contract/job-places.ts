@@ -1,7 +1,7 @@
 /**
  * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
- * has the servers for. The long ones, `export.test.ts` and `import.test.ts`, run inside the service; the projects `places-*` repeat them
- * in a worker and with files in a bucket. Files go to a folder that ends with the test file.
+ * has the servers for. The long ones, of exports and imports, run inside the service; the projects `places-*` repeat them in a worker, and
+ * `export.test.ts` and `import.test.ts` also with files in a bucket. Files go to a folder that ends with the test file.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -30,6 +30,11 @@ const otherPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
 /** Where the long tests of exports and imports run in this Vitest project. */
 export const longTestPlaces: readonly JobPlace[] = inject("isInOtherPlaces")
   ? otherPlaces[inject("engine")]
+  : ["in the service"];
+
+/** Where those run to which it is all one where the files are. */
+export const folderTestPlaces: readonly JobPlace[] = inject("isInOtherPlaces")
+  ? ["in a worker over Redis"]
   : ["in the service"];
 
 declare module "vitest" {

@@ -10,6 +10,9 @@ import { openRecorder, type Recorder } from "./sent-statements.ts";
 
 const engine = inject("engine");
 
+/** `digits`: three of them. */
+const uuidOf = (digits: string): string => `00000000-0000-4000-8000-000000000${digits}`;
+
 /** What each caller's claims mean for a table of this alias, as somebody would write it. */
 const callers: Readonly<
   Record<string, { roles: string[]; claims: object; scope: (t: string) => string }>
@@ -39,6 +42,21 @@ const callers: Readonly<
     claims: { region: 7 },
     scope: (t) => `${t}.region = 7`,
   },
+  "a list of numbers": {
+    roles: ["region"],
+    claims: { region: [7, 8, 9] },
+    scope: (t) => `${t}.region in (7, 8, 9)`,
+  },
+  "a UUID": {
+    roles: ["holder"],
+    claims: { holder: uuidOf("007") },
+    scope: (t) => `${t}.holder = '${uuidOf("007")}'`,
+  },
+  "a list of UUIDs": {
+    roles: ["holder"],
+    claims: { holder: [uuidOf("007"), uuidOf("008")] },
+    scope: (t) => `${t}.holder in ('${uuidOf("007")}', '${uuidOf("008")}')`,
+  },
   "two roles": {
     roles: ["tenant", "region"],
     claims: { tenant: "t7", region: 7 },
@@ -61,11 +79,12 @@ const auth = {
   })),
 };
 const rules = {
-  access: { tenant: "*", loose: "*", region: "*" },
+  access: { tenant: "*", loose: "*", region: "*", holder: "*" },
   rowScope: {
     tenant: { tenant: "{{claims.tenant}}" },
     loose: { loose: "{{claims.tenant}}" },
     region: { region: "{{claims.region}}" },
+    holder: { holder: "{{claims.holder}}" },
   },
 };
 
@@ -88,8 +107,12 @@ function setUp(): readonly string[] {
   const [exact, loose] = texts[engine];
   const word = (letter: string, number: string): string =>
     engine === "mysql" ? `concat('${letter}', ${number})` : `'${letter}' || (${number})`;
-  const owner = `tenant ${exact} not null, loose ${loose} not null, region integer not null`;
-  const owned = `${word("t", "n % 200")}, ${word("t", "n % 200")}, n % 100`;
+  const owner = `tenant ${exact} not null, loose ${loose} not null, region integer not null, holder uuid not null`;
+  const digitsOfTenant =
+    engine === "mysql" ? "lpad(n % 200, 3, '0')" : "substr(cast(1000 + n % 200 as varchar(4)), 2)";
+  const text = word(uuidOf(""), digitsOfTenant);
+  const uuid = engine === "sqlite" ? text : `cast(${text} as uuid)`;
+  const owned = `${word("t", "n % 200")}, ${word("t", "n % 200")}, n % 100, ${uuid}`;
   const digits = Array.from({ length: 10 }, (_, at) => `select ${at} as d`).join(" union all ");
   const numbers = `(select a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d as n
     from (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e, (select 0 as d union all select 1) f) as numbers`;
@@ -102,13 +125,14 @@ function setUp(): readonly string[] {
     "create index by_tenant on goods (tenant, name)",
     "create index by_loose on goods (loose, name)",
     "create index by_region on goods (region, name)",
+    "create index by_holder on goods (holder, name)",
     "create index by_place on goods (place_id)",
     ...analyze[engine],
   ];
 }
 
 const goodsWithPlaces =
-  "select g.good_id, g.tenant, g.loose, g.region, g.name, p.title from goods g left join places p on p.place_id = g.place_id";
+  "select g.good_id, g.tenant, g.loose, g.region, g.holder, g.name, p.title from goods g left join places p on p.place_id = g.place_id";
 const join = { tableName: "places", sourceField: "place_id", targetField: "place_id" };
 
 let fixture: Fixture;
@@ -122,7 +146,15 @@ beforeAll(async () => {
       goods: {
         ...rules,
         tableName: "goods",
-        action: { read: true, first: true, datatables: true, lookup: true, aggregate: true },
+        action: {
+          read: true,
+          first: true,
+          datatables: true,
+          lookup: true,
+          aggregate: true,
+          update: true,
+          delete: true,
+        },
         fieldNameLookup: { id: "good_id", text: "name" },
         aggregateConfig: {
           joins: {
@@ -157,6 +189,8 @@ interface Asked {
   readonly body: object;
   /** The statements by hand. `scope`: the condition on the table with this alias. */
   readonly byHand: (scope: (alias: string) => string) => readonly string[];
+  /** Default: 200. */
+  readonly status?: number;
 }
 
 const requests: Readonly<Record<string, Asked>> = {
@@ -213,6 +247,33 @@ const requests: Readonly<Record<string, Asked>> = {
       `select good_id, name from goods g where ${scope("g")} order by name, good_id limit 11`,
     ],
   },
+  "lookup of ids": {
+    path: "goods/lookup",
+    body: { ids: ["7", "207", "208"] },
+    byHand: (scope) => [
+      `select good_id, name from goods g where good_id in (7, 207, 208) and ${scope("g")} order by name, good_id limit 4`,
+    ],
+  },
+  "an update, and the look before it": {
+    path: "goods/update",
+    body: { good_id: 207, note: "changed" },
+    byHand: (scope) => [
+      `select good_id from goods g where good_id = 207 and ${scope("g")}`,
+      `update goods set note = 'changed' where good_id = 207 and ${scope("goods")}`,
+      ...(engine === "mysql" ? ["select * from goods where good_id = 207"] : []),
+    ],
+  },
+  // The answer shows the deleted records; on MySQL and MariaDB they are read before.
+  "a delete that finds nothing": {
+    path: "goods/delete",
+    body: { where: [{ key: "name", value: "none" }] },
+    status: 404,
+    byHand: (scope) => [
+      engine === "mysql"
+        ? `select * from goods g where name = 'none' and ${scope("g")} for update`
+        : `delete from goods where name = 'none' and ${scope("goods")} returning *`,
+    ],
+  },
   "an aggregate": {
     path: "goods/aggregate",
     body: { operations: [{ function: "sum", field: "qty", alias: "n" }], group_by: ["qty"] },
@@ -241,12 +302,12 @@ const requests: Readonly<Record<string, Asked>> = {
 };
 
 describe.each(Object.keys(requests))("the plan of %s", (name) => {
-  const { path, body, byHand } = requests[name]!;
+  const { path, body, byHand, status: expectedStatus = 200 } = requests[name]!;
   test.each(Object.keys(callers))("with a scope of %s is that by hand", async (id) => {
     const headers = { "x-api-key": key(id), "x-request-mode": "static" };
     const sent = await recorder.during(async () => {
       const { status, body: answer } = await fixture.post(path, body, headers);
-      expect(status, JSON.stringify(answer)).toBe(200);
+      expect(status, JSON.stringify(answer)).toBe(expectedStatus);
     });
     const plansOf = (statements: readonly { text: string; params: readonly unknown[] }[]) =>
       Promise.all(statements.map((statement) => recorder.planOf(statement)));

@@ -45,7 +45,7 @@ export async function openRecorder(engine: EngineName, url: string): Promise<Rec
       await work();
       return spies
         .flatMap(({ mock }) => mock.calls.map(([text, params]) => ({ text, params })))
-        .filter(({ text }) => /^select .* from .*\bsource\b/s.test(text));
+        .filter(({ text }) => overData.test(text));
     },
     async planOf({ text, params }) {
       const { rows } = await own.run(`${explain[engine]} ${text}`, params, false);
@@ -57,6 +57,9 @@ export async function openRecorder(engine: EngineName, url: string): Promise<Rec
     },
   };
 }
+
+/** Reads, and what changes or deletes rows; not what the service asks the database about itself. */
+const overData = /^(select .* from .*\bsource\b|update |delete from )/s;
 
 const explain: Readonly<Record<EngineName, string>> = {
   sqlite: "explain query plan",
@@ -77,7 +80,8 @@ const weighty = /Using (filesort|temporary|index(?! condition)|\w*union\([^)]*\)
 
 const steps: Readonly<Record<EngineName, (rows: readonly RawRow[]) => string[]>> = {
   // Names of tables are those of the statement, `source` or others; the names of indexes tell the tables.
-  sqlite: (rows) => rows.map(({ detail }) => String(detail).replace(/\b(SEARCH|SCAN) \w+/, "$1")),
+  sqlite: (rows) =>
+    rows.map(({ detail }) => String(detail).replace(/\b(SEARCH|SCAN|BLOOM FILTER ON) \w+/, "$1")),
   postgres: ([row]) => {
     const [{ Plan: top }] = JSON.parse(String(row!["QUERY PLAN"])) as [{ Plan: PostgresNode }];
     return nodesOf(top, "");

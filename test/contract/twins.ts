@@ -6,6 +6,13 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import {
+  hiddenOfBins,
+  hiddenOfDrafts,
+  markedEndpoints,
+  markedRows,
+  markedTables,
+} from "./twins-marked.ts";
 
 /** What the caller must not learn, in two forms. */
 export type Secret = "left" | "right";
@@ -78,6 +85,7 @@ const tables: FixtureOptions["tables"] = [
       updated_at: "timestamp",
     },
   },
+  ...markedTables,
 ];
 
 const writes = { create: true, update: true, delete: true, adjust: true };
@@ -171,6 +179,13 @@ const endpoints = {
     datatables: { rowId: true },
     ...narrowed({ ...single, adjust: false }, ["ticket_id", "status", "ends", "updated_at"]),
   },
+  bins: { ...markedEndpoints.bins, ...narrowed(markedEndpoints.bins.action, hiddenOfBins) },
+  trash: { ...markedEndpoints.trash, ...narrowed(markedEndpoints.trash.action, hiddenOfBins) },
+  everyBin: {
+    ...markedEndpoints.everyBin,
+    ...narrowed(markedEndpoints.everyBin.action, hiddenOfBins),
+  },
+  drafts: { ...markedEndpoints.drafts, ...narrowed(markedEndpoints.drafts.action, hiddenOfDrafts) },
 };
 
 const foreign = {
@@ -217,6 +232,7 @@ function rowsFor(secret: Secret): string[] {
     `insert into tickets (ticket_id, tenant, label, status, begins, ends, updated_at) values
       ${[0, 1, 2, 3].map((place) => `('${isLeft ? "p" : "q"}${place}', 'a', 'label ${place}', '${isLeft ? "open" : "done"}', '2026-01-05', '${isLeft ? "2026-01-10" : "2026-07-01"}', '2026-0${isLeft ? 1 : 2}-01 00:00:00')`).join(", ")},
       ${keys.map((id) => `('t${id}', 'b', 'label ${id}', 'open', null, null, null)`).join(", ")}`,
+    ...markedRows({ isLeft, foreign: keys }),
   ];
 }
 
@@ -288,7 +304,8 @@ function plain(text: string, startMs: number): string {
     .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) =>
       Date.parse(time.replace(" ", "T").replace(/Z?$/, "Z")) > startMs ? "<time>" : time,
     )
-    .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0');
+    .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0')
+    .replaceAll(/~[0-9a-f]{10}\b/g, "~<suffix>");
 }
 
 /** A cursor holds text: what stands in it is told to whoever decodes it. */

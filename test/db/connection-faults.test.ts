@@ -1,12 +1,16 @@
 /**
- * What `check` and `serve` say of a database that cannot be used, each started as a process: one sentence with the project, its file and
- * what to do, and nothing of the driver.
+ * What `check` and `serve` say of a database that cannot be used: one sentence with the project, its file and what to do, and nothing of
+ * the driver. The first case of each engine is proved on the commands, started as processes, and all cases on what the commands call.
  */
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { checkConfig } from "../../app/start/check-config.ts";
+import { checkReport } from "../../app/start/check-report.ts";
+import { createLog } from "../../app/start/log.ts";
+import { openService } from "../../app/start/wire.ts";
 import { runAside } from "../run-aside.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
@@ -174,59 +178,99 @@ const cases: Case[] =
         },
       ];
 
+function configFiles(url: string): Map<string, string> {
+  return new Map([
+    ["shop/project.json", JSON.stringify({ database: { url } })],
+    ["shop/things.json", JSON.stringify({ action: { read: true }, tableName: "things" })],
+  ]);
+}
+
+/** What the service gets of its process. */
+const inProcess = (url: string) => ({
+  files: configFiles(url),
+  env: { STORAGE_URL: `file:${join(folder, "data")}` },
+  importComponent: async () => ({}),
+});
+
+/** The environment of a process with this configuration. */
 async function configFor(url: string): Promise<NodeJS.ProcessEnv> {
-  await mkdir(join(folder, "configs/shop"), { recursive: true });
-  const files = {
-    "project.json": { database: { url } },
-    "things.json": { action: { read: true }, tableName: "things" },
-  };
-  for (const [name, file] of Object.entries(files))
-    await writeFile(join(folder, "configs/shop", name), JSON.stringify(file));
   const CONFIG_DIR = join(folder, "configs");
+  for (const [path, text] of configFiles(url)) {
+    await mkdir(dirname(join(CONFIG_DIR, path)), { recursive: true });
+    await writeFile(join(CONFIG_DIR, path), text);
+  }
   return { ...process.env, CONFIG_DIR, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "debug" };
 }
 
-describe.each(cases)("$fault", ({ url, says }) => {
-  const sentence = () => `shop (shop/project.json): ${says()}`;
+/** What is in the folder of the test, but for the service's own files. */
+const leftInFolder = async () => (await readdir(folder)).filter((name) => name !== "data");
 
+const sentenceOf = ({ says }: Case) => `shop (shop/project.json): ${says()}`;
+
+describe.each(cases)("$fault", (one) => {
   test("is one sentence of check", async () => {
-    const env = await configFor(url());
+    const checked = await checkConfig(inProcess(one.url()));
+    expect(checkReport(checked, "configs", false)).toEqual({
+      isOk: false,
+      out: "",
+      errors: `${sentenceOf(one)}\n`,
+    });
+    expect(await leftInFolder()).toEqual(["text.db"]);
+  });
+
+  test.runIf(engine === "sqlite")("ends serve with the same sentence", async () => {
+    const log = createLog("silent");
+    await expect(openService({ ...inProcess(one.url()), log })).rejects.toThrow(
+      expect.objectContaining({ message: sentenceOf(one) }),
+    );
+    expect(await leftInFolder()).toEqual(["text.db"]);
+  });
+
+  test.runIf(engine !== "sqlite")("is said once by serve, which goes on trying", async () => {
+    const service = await serveHere(one.url());
+    await service.saysOften("The database does not answer yet", 2);
+    expect(service.lines("warn")).toEqual([`${sentenceOf(one)}; retrying until it answers`]);
+    await service.stop();
+  });
+});
+
+describe("as a process", () => {
+  const one = cases[0]!;
+
+  test("check prints the sentence", async () => {
+    const env = await configFor(one.url());
     const { status, stdout, stderr } = await runAside(process.execPath, [cli, "check"], env);
     expect({ status, stdout, stderr }).toEqual({
       status: 1,
       stdout: "",
-      stderr: `${sentence()}\n`,
+      stderr: `${sentenceOf(one)}\n`,
     });
     expect(await readdir(folder)).toEqual(["configs", "text.db"]);
   });
 
-  test.runIf(engine === "sqlite")("ends serve with the same sentence", async () => {
-    const env = await configFor(url());
+  test.runIf(engine === "sqlite")("serve prints the sentence, and ends", async () => {
+    const env = await configFor(one.url());
     const { status, stdout, stderr } = await runAside(process.execPath, [cli, "serve"], env);
     expect({ status, stdout, stderr }).toEqual({
       status: 1,
       stdout: "",
-      stderr: `${sentence()}\n`,
+      stderr: `${sentenceOf(one)}\n`,
     });
-    expect((await readdir(folder)).filter((name) => name !== "data")).toEqual([
-      "configs",
-      "text.db",
-    ]);
+    expect(await leftInFolder()).toEqual(["configs", "text.db"]);
   });
 
-  test.runIf(engine !== "sqlite")("is said once by serve, which goes on trying", async () => {
-    const service = await serve(await configFor(url()));
+  test.runIf(engine !== "sqlite")("serve logs the sentence once, and goes on trying", async () => {
+    const service = await serve(await configFor(one.url()));
     await service.saysOften("The database does not answer yet", 2);
-    const { lines, said } = service;
-    expect(lines("warn")).toEqual([`${sentence()}; retrying until it answers`]);
-    expect(said()).not.toContain("Try: curl");
+    expect(service.lines("warn")).toEqual([`${sentenceOf(one)}; retrying until it answers`]);
+    expect(service.said()).not.toContain("Try: curl");
     await service.stop();
   });
 });
 
 test.runIf(engine !== "sqlite")("serve says when the database is back", async () => {
   const name = `rowgate_late_${process.pid}`;
-  const service = await serve(await configFor(address({ name })));
+  const service = await serveHere(address({ name }));
   await service.saysOften("The database does not answer yet", 1);
   const session = await openSession(engine, database.url);
   try {
@@ -243,20 +287,46 @@ test.runIf(engine !== "sqlite")("serve says when the database is back", async ()
   }
 });
 
-/** Levels of pino. */
-const levels = { warn: 40 };
+/** The service in this process, with what its log says. */
+async function serveHere(url: string) {
+  const heard = createHeard();
+  const log = createLog("debug", { write: heard.hear });
+  const service = await openService({ ...inProcess(url), log });
+  return { ...heard, stop: () => service.close() };
+}
 
 /** The service as a process, with what it says. */
 async function serve(env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [cli, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const heard = createHeard();
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", heard.hear);
+  child.once("exit", heard.end);
+  return {
+    ...heard,
+    async stop() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Levels of pino. */
+const levels = { warn: 40 };
+
+/** Collects what a service says. */
+function createHeard() {
   let said = "";
   const watchers = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk) => {
-      said += chunk;
-      for (const look of watchers) look();
-    });
+  const ends = new Set<(error: Error) => void>();
   return {
+    hear(chunk: unknown) {
+      said += String(chunk);
+      for (const look of watchers) look();
+    },
+    end() {
+      for (const reject of ends) reject(new Error(`The service ended: ${said}`));
+    },
     said: () => said,
     lines: (level: keyof typeof levels): string[] =>
       said
@@ -273,13 +343,8 @@ async function serve(env: NodeJS.ProcessEnv) {
           resolve();
         };
         watchers.add(look);
-        child.once("exit", () => reject(new Error(`The service ended: ${said}`)));
+        ends.add(reject);
         look();
       }),
-    async stop() {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGTERM");
-      await ended;
-    },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { type Part, textRow, workbookParts, zipOf } from "./zip-of.ts";
 
 export interface HostileFile {
@@ -154,7 +155,8 @@ export const hostileFiles: readonly HostileFile[] = [
   {
     name: "60,000 members",
     make: () => {
-      const extra = Array.from({ length: 60_000 }, (_, at) => ({ name: `x/${at}`, content: "" }));
+      const empty = { content: "", packed: deflateRawSync("") };
+      const extra = Array.from({ length: 60_000 }, (_, at) => ({ name: `x/${at}`, ...empty }));
       return zipOf([...workbookParts({ rows }), ...extra]);
     },
     expected: /more than 5000 parts/,
