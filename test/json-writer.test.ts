@@ -153,6 +153,8 @@ describe("a text", () => {
     "\u2028",
     "🎉",
     "\ufeff",
+    "\ufeff\n",
+    "\n日本".repeat(50_000),
     "日本".repeat(50_000),
     `${"long ".repeat(50_000)}"`,
   ];

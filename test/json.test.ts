@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../core/values/errors.ts";
-import { ExactNumber, jsonOf, JsonText, parseJson } from "../core/values/json.ts";
+import { ExactNumber, jsonOf, ReadyJson, parseJson } from "../core/values/json.ts";
 import { limits } from "../core/values/limits.ts";
 
 const nested = (depth: number, open = "[", close = "]"): string =>
@@ -102,8 +102,8 @@ describe("jsonOf", () => {
   );
 
   test("puts texts between other members as they are", () => {
-    const value = { 'q"': 1, none: undefined, data: new JsonText('[{"a": 1}]'), last: null };
+    const value = { 'q"': 1, none: undefined, data: new ReadyJson('[{"a": 1}]'), last: null };
     expect(jsonOf(value)).toBe('{"q\\"":1,"data":[{"a": 1}],"last":null}');
-    expect(jsonOf({ data: new JsonText("[]") })).toBe('{"data":[]}');
+    expect(jsonOf({ data: new ReadyJson("[]") })).toBe('{"data":[]}');
   });
 });

@@ -22,8 +22,8 @@ import {
 } from "../lists/page.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries } from "../callers/session.ts";
-import type { ListText } from "../plans/ports.ts";
-import { JsonText } from "../values/json.ts";
+import type { ListText } from "../query/list-text.ts";
+import { ReadyJson } from "../values/json.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
 import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
@@ -149,7 +149,7 @@ async function readPage(
 }
 
 const shownIn = ({ text, shown }: ListText): Members => ({
-  data: new JsonText(text),
+  data: new ReadyJson(text),
   count: shown,
 });
 

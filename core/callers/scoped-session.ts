@@ -7,14 +7,8 @@ import type { Column, Source, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { comparand } from "../query/where.ts";
-import type {
-  DbQueries,
-  DbSession,
-  DbTransaction,
-  LedgerName,
-  ListText,
-  Row,
-} from "../plans/ports.ts";
+import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../plans/ports.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import {
   type Aggregate,
   allOf,
@@ -29,7 +23,6 @@ import {
   type Native,
   type Select,
   sourceOf,
-  type TextForm,
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";

@@ -3,7 +3,8 @@
  * `scoped-session.ts` implements it over the sessions of `db`.
  */
 import type { Table } from "../values/column.ts";
-import type { LedgerName, ListText, Row } from "../plans/ports.ts";
+import type { LedgerName, Row } from "../plans/ports.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import type {
   Aggregate,
   Ask,
@@ -13,7 +14,6 @@ import type {
   Insert,
   Native,
   Select,
-  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../query/statement.ts";

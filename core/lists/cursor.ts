@@ -10,7 +10,8 @@ import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import { type Pagination, parsePerPage } from "./page.ts";
-import type { ListText, Row } from "../plans/ports.ts";
+import type { Row } from "../plans/ports.ts";
+import type { ListText } from "../query/list-text.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 

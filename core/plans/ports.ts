@@ -7,6 +7,7 @@ import type { Catalog } from "./database-catalog.ts";
 import type { ConnectionCounts, TraceCarrier } from "./observer.ts";
 import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import type {
   Aggregate,
   Ask,
@@ -18,25 +19,12 @@ import type {
   Native,
   Select,
   Sort,
-  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../query/statement.ts";
 
 /** A row as answers show it: every value already in the JSON form of its column's type. */
 export type Row = Record<string, Json>;
-
-/** Rows as answers show them, as one text; in the order of `TextForm`. */
-export interface ListText {
-  /** JSON of the list of the first rows, as `JSON.stringify` would write them. It leaves out marks (`Column.markOf`). */
-  readonly text: string;
-  /** Rows in the text. */
-  readonly shown: number;
-  /** Rows that the statement gave, those behind the text too. */
-  readonly found: number;
-  /** The marks of the rows from the last one of a full text on, where the statement selects marks. */
-  readonly ends: readonly Row[];
-}
 
 /**
  * Statements against one database, as `db` runs them: each has been through a caller's scope, which the type says. Actions write theirs

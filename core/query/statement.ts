@@ -2,6 +2,7 @@
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
  * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
+import type { TextForm } from "./list-text.ts";
 import type { Key, KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Source, Table } from "../values/column.ts";
@@ -79,14 +80,6 @@ export interface Select {
   readonly lock: boolean;
   /** The rows come as JSON text. Absent: as values. */
   readonly asText?: TextForm;
-}
-
-/** How rows become one text. */
-export interface TextForm {
-  /** Rows in the text at most: the first ones. */
-  readonly rowsMax: number;
-  /** True: they are turned around first, because they were read from the end of the list. Absent: false. */
-  readonly isReversed?: boolean;
 }
 
 export interface Count {

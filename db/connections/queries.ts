@@ -4,7 +4,8 @@
  */
 import type { Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
-import type { DbQueries, ListText, Row } from "../../core/plans/ports.ts";
+import type { DbQueries, Row } from "../../core/plans/ports.ts";
+import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import type {
   Aggregate,
   Ask,
@@ -14,14 +15,13 @@ import type {
   Insert,
   Native,
   Select,
-  TextForm,
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
-import { listOf } from "../statements/list-writer.ts";
+import { listOfRows } from "../statements/list-writer.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
@@ -51,7 +51,7 @@ export class StatementQueries implements DbQueries {
 
   async allAsText(select: Select, form: TextForm): Promise<ListText> {
     const { rows, list } = await this.runner.read({ ...select, asText: form });
-    return list ?? listOf(rows, select.columns, form);
+    return list ?? listOfRows(rows, select.columns, form);
   }
 
   async one(select: Select): Promise<Row | null> {

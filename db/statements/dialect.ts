@@ -23,10 +23,10 @@ export type TakeRow = (row: RawList) => void;
 export type Decode = (raw: unknown) => Json;
 
 /** Writes a value of a `RawList` as the JSON of what `Decode` makes of it. */
-export type Write = (writer: JsonWriter, raw: Uint8Array) => void;
+export type WriteJson = (writer: JsonWriter, raw: Uint8Array) => void;
 
 export interface ListForms {
-  write(column: Column): Write;
+  write(column: Column): WriteJson;
   /** The value of a `RawRow`, as the driver makes it of the bytes. */
   received(column: Column, raw: Uint8Array): unknown;
 }

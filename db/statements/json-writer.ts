@@ -23,7 +23,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** What is not UTF-8 becomes U+FFFD. */
-export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
+export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes);
 
 /** Methods that answer a boolean write a value of one usual form; false: it has another one, and nothing was written. */
 export class JsonWriter {
@@ -69,7 +69,7 @@ export class JsonWriter {
     bytes[end++] = quote;
     for (let at = 0; at < length; at++) {
       const byte = value[at]!;
-      if (byte < space || byte === quote || byte === backslash) return this.json(textOf(value));
+      if (byte < space || byte === quote || byte === backslash) return this.json(utf8Text(value));
       bytes[end++] = byte;
     }
     bytes[end++] = quote;

@@ -2,10 +2,10 @@
  * Writes rows of the same columns as the JSON text of a list, each as it comes from the driver: no row is kept. A writer is made once for each
  * shape of statement.
  */
-import type { ListText, Row } from "../../core/plans/ports.ts";
-import type { TextForm } from "../../core/query/statement.ts";
+import type { Row } from "../../core/plans/ports.ts";
+import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import type { Column } from "../../core/values/column.ts";
-import type { Dialect, ListForms, Marks, RawList, TakeRow, Write } from "./dialect.ts";
+import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
 
 /** A list that is being written. */
@@ -24,7 +24,7 @@ interface Written {
   readonly at: number;
   /** What stands before the value: the name, and what ends the value before it. */
   readonly head: Uint8Array;
-  readonly write: Write;
+  readonly write: WriteJson;
 }
 
 /** A column of marks. */
@@ -146,7 +146,7 @@ function markedOf(
 }
 
 /** The same of rows that came as objects. */
-export function listOf(
+export function listOfRows(
   found: Row[],
   columns: readonly Column[],
   { rowsMax, isReversed = false }: TextForm,

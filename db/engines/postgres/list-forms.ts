@@ -6,7 +6,7 @@ import type { Column, ColumnType } from "../../../core/values/column.ts";
 import type { Json } from "../../../core/values/json.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { ListForms } from "../../statements/dialect.ts";
-import { type JsonWriter, textOf } from "../../statements/json-writer.ts";
+import { type JsonWriter, utf8Text } from "../../statements/json-writer.ts";
 import { valueForms } from "./value-forms.ts";
 
 /** False: the text has another form than the usual one, and nothing was written. */
@@ -30,7 +30,7 @@ export const createListForms = (decimals: Decimals): ListForms => ({
 
 /** As the driver reads a text for a row. */
 function received({ type, native }: Column, raw: Uint8Array): unknown {
-  const text = textOf(raw);
+  const text = utf8Text(raw);
   if (type === "boolean") return text === "t";
   const isNumber = type === "float" || (type === "integer" && native !== "bigint");
   return isNumber ? Number(text) : text;
