@@ -23,7 +23,6 @@ import {
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { ListText } from "../query/list-text.ts";
-import { ReadyJson } from "../values/json.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
 import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
@@ -148,10 +147,7 @@ async function readPage(
   return { ...shownIn(rows), pagination };
 }
 
-const shownIn = ({ text, shown }: ListText): Members => ({
-  data: new ReadyJson(text),
-  count: shown,
-});
+const shownIn = ({ data, shown }: ListText): Members => ({ data, count: shown });
 
 /** The columns that the request selects, in its order; all columns when it selects none. */
 export function parseSelect(select: unknown, columns: Columns): Column[] {

@@ -4,6 +4,7 @@
  */
 import type { Row } from "../../core/plans/ports.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
+import { ReadyJson } from "../../core/values/json.ts";
 import type { Column } from "../../core/values/column.ts";
 import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
@@ -92,10 +93,10 @@ class List implements ListInWriting {
     const { writer, ends, found, fault } = this;
     if (fault !== null) throw fault.error;
     writer.raw(closing);
-    const text = writer.written();
+    const data = new ReadyJson(writer.written());
     writer.clear();
     if (idle.length < idleMax) idle.push(writer);
-    return { text, shown: Math.min(found, this.rowsMax), found, ends };
+    return { data, shown: Math.min(found, this.rowsMax), found, ends };
   }
 
   private write(row: RawList, index: number): void {
@@ -154,10 +155,10 @@ export function listOfRows(
   const rows = isReversed ? found.toReversed() : found;
   const marks = columns.filter(({ markOf }) => markOf !== undefined);
   const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
-  const shown = rows.slice(0, rowsMax);
+  const shown = rows.length > rowsMax ? rows.slice(0, rowsMax) : rows;
   // From the end, which leaves a row as quick as it was.
   for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
-  return { text: JSON.stringify(shown), shown: shown.length, found: rows.length, ends };
+  return { data: shown, shown: shown.length, found: rows.length, ends };
 }
 
 const marksOf = (row: Row, marks: readonly Column[]): Row =>

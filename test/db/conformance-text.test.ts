@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Table } from "../../core/values/column.ts";
 import type { Db } from "../../core/plans/ports.ts";
+import type { ListText } from "../../core/query/list-text.ts";
+import { jsonOf } from "../../core/values/json.ts";
 import { markOf } from "../../core/lists/cursor.ts";
 import type { Select } from "../../core/query/statement.ts";
 import type { OpenOptions } from "../../db/open.ts";
@@ -41,9 +43,14 @@ const ordered = (from: Table, given: Partial<Select> = {}): Select =>
     ...given,
   });
 
+/** With the text that an answer shows. */
+function shownIn({ data, ...rest }: ListText): Omit<ListText, "data"> & { readonly text: string } {
+  return { text: jsonOf({ data }).slice('{"data":'.length, -1), ...rest };
+}
+
 async function expectSame(session: Pick<BareSession, "all" | "allAsText">, list: Select) {
   const rows = await session.all(list);
-  const written = await session.allAsText(list, { rowsMax: 100_000 });
+  const written = shownIn(await session.allAsText(list, { rowsMax: 100_000 }));
   const text = JSON.stringify(rows);
   // The values first: of a difference between them, less is printed.
   expect(JSON.parse(written.text)).toEqual(JSON.parse(text));
@@ -88,7 +95,7 @@ describe("the text", () => {
   ])("of $limit rows holds the first $shown", async ({ limit, shown }) => {
     const list = await narrow(limit);
     const rows = (await own(bench.db).all(list)).slice(0, shown);
-    const text = await own(bench.db).allAsText(list, { rowsMax: shown });
+    const text = shownIn(await own(bench.db).allAsText(list, { rowsMax: shown }));
     const expected = { text: JSON.stringify(rows), shown: rows.length, found: limit, ends: [] };
     expect(text).toEqual(expected);
   });
@@ -96,13 +103,14 @@ describe("the text", () => {
   test("of rows that were read from the end has them turned around", async () => {
     const list = await narrow(5);
     const rows = (await own(bench.db).all(list)).toReversed().slice(0, 3);
-    const text = await own(bench.db).allAsText(list, { rowsMax: 3, isReversed: true });
+    const form = { rowsMax: 3, isReversed: true };
+    const text = shownIn(await own(bench.db).allAsText(list, form));
     expect(text).toMatchObject({ text: JSON.stringify(rows), shown: 3, found: 5 });
   });
 
   test("of no rows is an empty list", async () => {
     const list = { ...(await narrow(5)), offset: 1_000_000 };
-    expect(await own(bench.db).allAsText(list, { rowsMax: 5 })).toEqual({
+    expect(shownIn(await own(bench.db).allAsText(list, { rowsMax: 5 }))).toEqual({
       text: "[]",
       shown: 0,
       found: 0,
@@ -115,7 +123,7 @@ describe("the text", () => {
     const mark = markOf(list.columns[0]!);
     const marked = { ...list, columns: [...list.columns, mark] };
     const rows = await own(bench.db).all(marked);
-    const written = await own(bench.db).allAsText(marked, { rowsMax: 4 });
+    const written = shownIn(await own(bench.db).allAsText(marked, { rowsMax: 4 }));
     const ends = rows.slice(3).map(({ [mark.name]: place }) => ({ [mark.name]: place }));
     expect(written).toMatchObject({ found: 5, ends });
     const plain = JSON.stringify(await own(bench.db).all(list));
