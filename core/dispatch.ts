@@ -268,10 +268,23 @@ export async function perform(
   const { lockToken: token, share, log } = request;
   const locks = project.locks({ token, share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, db, digest, basePath } = project;
-  const parts = { session, deadlineAtMs, cache, locks, outbound, jobs };
-  const provided: Provided = { ...parts, db, digest, basePath, now, newId };
   try {
-    const answer = await handler.run({ ...request, ...provided }, null);
+    // One spread and named members: two spreads take ten times as long.
+    const whole: Request = {
+      ...request,
+      session,
+      deadlineAtMs,
+      cache,
+      locks,
+      outbound,
+      jobs,
+      db,
+      digest,
+      basePath,
+      now,
+      newId,
+    };
+    const answer = await handler.run(whole, null);
     if (session.written.size > 0) await cache.wrote(session.written);
     if (answer.later !== undefined && answer.later.length > 0) await background.add(answer.later);
     return answer;

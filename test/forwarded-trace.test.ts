@@ -9,8 +9,12 @@ const requestWith = (headers: Record<string, string>): Task => ({
   kind: "request",
   id: "r",
   startedMs: 0,
-  request: new Request("http://localhost/", { headers }),
-  route: null,
+  request: {
+    method: "GET",
+    url: "http://localhost/",
+    headers: new Headers(headers),
+    route: null,
+  },
   exchange: { requestId: "r", place: { project: null, endpoint: null, action: null } },
 });
 

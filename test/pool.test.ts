@@ -151,3 +151,83 @@ describe("a pool", () => {
     expect(held.alive).toBe(false);
   });
 });
+
+describe("a pool whose connections can be shared", () => {
+  const shareable = async (): Promise<Connection> =>
+    Object.assign(await connect(), { isShareable: true });
+  const most = limits.sharedStatementsMax;
+
+  const opened = async (sizeMax = 1): Promise<Pool> => {
+    const pool = new Pool(shareable, sizeMax);
+    pool.release(await pool.acquire(soon()));
+    return pool;
+  };
+
+  test("gives one to as many quick statements as it may carry, and no more", async () => {
+    const pool = await opened();
+    const taken = Array.from({ length: most + 1 }, () => pool.tryShare());
+    expect(new Set(taken.slice(0, most)).size).toBe(1);
+    expect(taken).not.toContain(undefined);
+    expect(taken.at(-1)).toBeNull();
+  });
+
+  test("gives it to somebody else only after the last of them has given it back", async () => {
+    const pool = await opened();
+    const [one, two] = [pool.tryShare()!, pool.tryShare()!];
+    expect(two).toBe(one);
+    pool.release(one);
+    expect(pool.tryAcquire()).toBeNull();
+    pool.release(two);
+    expect(pool.tryAcquire()).toBe(one);
+  });
+
+  test("lets nobody join a connection that somebody has to himself", async () => {
+    const pool = await opened();
+    pool.tryAcquire();
+    expect(pool.tryShare()).toBeNull();
+  });
+
+  test("lets nobody join while somebody waits for a connection to himself", async () => {
+    const pool = await opened();
+    const shared = pool.tryShare()!;
+    const waiting = pool.acquire(soon());
+    expect(pool.tryShare()).toBeNull();
+    pool.release(shared);
+    expect(await waiting).toBe(shared);
+    expect(pool.tryShare()).toBeNull();
+  });
+
+  test("lets nobody join a connection whose statement takes long", async () => {
+    const pool = await opened();
+    pool.tryShare();
+    await wait(limits.sharedWaitMs * 2);
+    expect(pool.tryShare()).toBeNull();
+  });
+
+  test("serves several of those who wait to share at once", async () => {
+    const pool = await opened();
+    const held = pool.tryAcquire()!;
+    const waiting = Array.from({ length: most }, () => pool.acquire(soon(), true));
+    pool.release(held);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([held]));
+  });
+
+  test("closes a broken one once, and gives the next caller another", async () => {
+    const pool = await opened();
+    const broken = pool.tryShare()!;
+    pool.tryShare();
+    broken.destroy();
+    expect(pool.tryShare()).toBeNull();
+    pool.release(broken);
+    pool.release(broken);
+    expect(pool.counts()).toMatchObject({ busy: 0, idle: 0 });
+    expect(await pool.acquire(soon())).not.toBe(broken);
+  });
+
+  test("shares none that cannot be shared", async () => {
+    const pool = new Pool(connect, 1);
+    pool.release(await pool.acquire(soon()));
+    expect(pool.tryShare()).not.toBeNull();
+    expect(pool.tryShare()).toBeNull();
+  });
+});

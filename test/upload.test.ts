@@ -1,6 +1,7 @@
 /** The file of a multipart body, whatever its bytes look like and however they arrive. What a body may be: `contract/import-upload.test.ts`. */
 import { describe, expect, test } from "vitest";
 import { readUpload } from "../app/http/read-upload.ts";
+import { createDeadlines } from "../core/values/deadlines.ts";
 
 /** The file that is read from a body which arrives in pieces of so many bytes. */
 async function fileFrom(
@@ -22,7 +23,10 @@ async function fileFrom(
   });
   const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
   const init = { method: "POST", headers, body, duplex: "half" as const };
-  const { bytes } = await readUpload(new Request("http://localhost/", init), 30_000);
+  const { bytes } = await readUpload(new Request("http://localhost/", init), {
+    timeoutMs: 30_000,
+    deadlines: createDeadlines(),
+  });
   const pieces: Uint8Array[] = [];
   for await (const piece of bytes) pieces.push(piece);
   return Buffer.concat(pieces);

@@ -43,9 +43,9 @@ export function openCallers(
 
   return {
     authenticate(headers) {
-      const key = headers.get("X-Api-Key");
+      const key = headers.get("x-api-key");
       if (key !== null) return knownOr401(findKey(key));
-      const authorization = headers.get("Authorization");
+      const authorization = headers.get("authorization");
       if (authorization === null) return stranger ?? refuse();
       const [, token] = /^Bearer +([^\s]+) *$/i.exec(authorization) ?? [];
       if (token === undefined || findToken === null) return refuse();

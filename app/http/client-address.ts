@@ -1,16 +1,10 @@
 /**
- * The address of the client. The entry of each runtime knows the other end of the connection, and gives it to Hono beside the request; behind a
+ * The address of the client. The entry of each runtime knows the other end of the connection, and hands it on beside the request; behind a
  * proxy that is the proxy's, and the proxy says in `X-Forwarded-For` who connected to it. Anybody can send that header, so only as many of its
  * entries are believed as there are proxies (TRUST_PROXY), from the right.
  */
-import type { Context } from "hono";
 import ipaddr from "ipaddr.js";
-
-/** Beside a request. */
-export interface ClientEnv {
-  readonly address?: string | null;
-  readonly isOwn?: boolean;
-}
+import type { ClientEnv, Incoming } from "./incoming.ts";
 
 /** The second argument of `app.fetch`. `address` null: unknown. */
 export const clientAt = (address: string | null): ClientEnv => ({ address });
@@ -18,16 +12,15 @@ export const clientAt = (address: string | null): ClientEnv => ({ address });
 /** The same, for requests that the service makes to itself. */
 export const ownCall: ClientEnv = { address: null, isOwn: true };
 
-export const isOwnCall = ({ env }: Context): boolean =>
-  (env as ClientEnv | undefined)?.isOwn === true;
+export const isOwnCall = ({ client }: Pick<Incoming, "client">): boolean => client.isOwn === true;
 
 /** The other end of the connection, as the runtime tells it: that of a proxy where there is one. Null: unknown. */
-export const socketAddressOf = ({ env }: Context): string | null =>
-  (env as ClientEnv | undefined)?.address ?? null;
+export const socketAddressOf = ({ client }: Pick<Incoming, "client">): string | null =>
+  client.address ?? null;
 
 /** The same in the form of `addressOf`. */
-export function connectedAddressOf(c: Context): string | null {
-  const address = socketAddressOf(c);
+export function connectedAddressOf(incoming: Pick<Incoming, "client">): string | null {
+  const address = socketAddressOf(incoming);
   return address === null ? null : clientNetwork(address);
 }
 
@@ -35,8 +28,11 @@ export function connectedAddressOf(c: Context): string | null {
  * One text for all addresses that one client has as a rule: an IPv4 address, or the first 64 bits of an IPv6 address. Null: unknown.
  * `proxies`: how many stand before the service.
  */
-export function addressOf(c: Context, proxies: number): string | null {
-  const sent = proxies > 0 ? (c.req.header("X-Forwarded-For") ?? "") : "";
+export function addressOf(
+  incoming: Pick<Incoming, "client" | "headers">,
+  proxies: number,
+): string | null {
+  const sent = proxies > 0 ? (incoming.headers.get("x-forwarded-for") ?? "") : "";
   let address: string | null = null;
   for (const entry of sent.split(",").reverse().slice(0, proxies)) {
     const network = clientNetwork(withoutPort(entry.trim()));
@@ -44,7 +40,7 @@ export function addressOf(c: Context, proxies: number): string | null {
     if (network === null) break;
     address = network;
   }
-  return address ?? connectedAddressOf(c);
+  return address ?? connectedAddressOf(incoming);
 }
 
 /** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */

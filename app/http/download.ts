@@ -2,13 +2,14 @@
 import type { AnsweredFile } from "../../core/calls/action.ts";
 import { secureHeaders } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Reply } from "./reply.ts";
 
 /** `range`: the request header. Several ranges, or ranges that are not in bytes, give the whole file. */
 export async function download(
   { requestId, answerHeaders }: Exchange,
   file: AnsweredFile,
-  range: string | undefined,
-): Promise<Response> {
+  range: string | null,
+): Promise<Reply> {
   const headers = {
     "Content-Type": file.mediaType,
     "Content-Disposition": attachment(file.name),
@@ -20,29 +21,27 @@ export async function download(
   const part = partOf(range, file.bytes);
   if (part === "unsatisfiable") {
     const contentRange = `bytes */${file.bytes}`;
-    return new Response(null, {
-      status: 416,
-      headers: { ...headers, "Content-Range": contentRange },
-    });
+    return { status: 416, headers: { ...headers, "Content-Range": contentRange }, body: null };
   }
   if (part === null) {
     const length = { "Content-Length": String(file.bytes) };
-    return new Response(await file.read(), { status: 200, headers: { ...headers, ...length } });
+    return { status: 200, headers: { ...headers, ...length }, body: await file.read() };
   }
   const { start, end } = part;
-  return new Response(await file.read(part), {
+  return {
     status: 206,
+    body: await file.read(part),
     headers: {
       ...headers,
       "Content-Length": String(end - start + 1),
       "Content-Range": `bytes ${start}-${end}/${file.bytes}`,
     },
-  });
+  };
 }
 
 /** First and last byte; null = the whole file. */
 function partOf(
-  range: string | undefined,
+  range: string | null,
   bytes: number,
 ): { start: number; end: number } | "unsatisfiable" | null {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/i.exec(range?.trim() ?? "") ?? [];

@@ -4,6 +4,7 @@ import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
 import { logFailure } from "./failure-log.ts";
+import type { Reply } from "./reply.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
@@ -48,20 +49,21 @@ export function answer(
   asked: Asked,
   { status, body, rest, etag, isBare, answeredAt, isReplayed }: Answer,
   now: string,
-): Response {
+): Reply {
   const headers: Record<string, string> = {};
   if (etag !== undefined) headers["ETag"] = etag;
   if (isReplayed) headers["Idempotency-Replayed"] = "true";
   const timestamp = answeredAt ?? now;
-  const whole = isBare ? body : { success: true, ...body };
-  const members = [
-    JSON.stringify(whole),
-    rest ?? "{}",
-    isBare ? "{}" : JSON.stringify({ timestamp }),
-  ]
-    .map((object) => object.slice(1, -1))
-    .filter((text) => text !== "");
-  return respond(asked, { status, text: `{${members.join(",")}}` }, headers);
+  const isWhole = rest === undefined || rest === "{}";
+  if (isWhole) {
+    const whole = isBare ? body : { success: true, ...body, timestamp };
+    return respond(asked, { status, text: JSON.stringify(whole) }, headers);
+  }
+  // Both are objects with at least one member: `{"a":1}` and `{"b":2}` become `{"a":1,"b":2}`.
+  const before = isBare ? body : { success: true, ...body };
+  const start = `${JSON.stringify(before).slice(0, -1)},${rest.slice(1, -1)}`;
+  const end = isBare ? "}" : `,"timestamp":${JSON.stringify(timestamp)}}`;
+  return respond(asked, { status, text: start + end }, headers);
 }
 
 /**
@@ -69,12 +71,12 @@ export function answer(
  * `beside`: further members of the answer. `isInline`: the status is 200 and `error` contains the whole text, for
  * clients that read only that.
  */
-export function failureResponse(
+export function failureReply(
   asked: Asked,
   error: unknown,
   timestamp: string,
   { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
-): Response {
+): Reply {
   const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
   const { status, error: name } = errorTable[known.kind];
   if (status >= 500) {
@@ -110,18 +112,15 @@ export const json = (
   status: number,
   body: object,
   headers?: Record<string, string>,
-): Response => respond(asked, { status, text: JSON.stringify(body) }, headers);
+): Reply => respond(asked, { status, text: JSON.stringify(body) }, headers);
 
-/**
- * Creates an answer from JSON text. Headers are a plain object, because the Headers object of Hono's helpers costs more than
- * everything else here.
- */
+/** Creates an answer from JSON text. */
 export function respond(
   { requestId, answerHeaders }: Asked,
   { status, text }: { status: number; text: string },
   headers?: Record<string, string>,
-): Response {
-  return new Response(text, {
+): Reply {
+  return {
     status,
     headers: {
       "Content-Type": "application/json; charset=utf-8",
@@ -130,5 +129,6 @@ export function respond(
       ...answerHeaders,
       ...headers,
     },
-  });
+    body: text,
+  };
 }

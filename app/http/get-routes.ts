@@ -2,6 +2,7 @@
 import type { Hono } from "hono";
 import { AppError } from "../../core/values/errors.ts";
 import { type ExchangeDeps, type Handle, inExchange } from "./exchange.ts";
+import { viaHono } from "./via-hono.ts";
 
 /** Answers GET at each path by its handler, and every other method with 405. */
 export function getRoutes(
@@ -10,8 +11,8 @@ export function getRoutes(
   handlers: Readonly<Record<string, Handle>>,
 ): void {
   for (const [path, handle] of Object.entries(handlers)) {
-    app.get(path, inExchange(deps, handle));
-    app.all(path, inExchange(deps, refuseMethod));
+    app.get(path, viaHono(inExchange(deps, handle)));
+    app.all(path, viaHono(inExchange(deps, refuseMethod)));
   }
 }
 

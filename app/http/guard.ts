@@ -4,9 +4,10 @@
  * rebinding), where no credentials are required.
  */
 import { AppError } from "../../core/values/errors.ts";
+import type { Incoming } from "./incoming.ts";
 
 /** Throws an AppError for a request that must not be answered. */
-export type CheckHost = (request: Request) => void;
+export type CheckHost = (incoming: Pick<Incoming, "url">) => void;
 
 /** `host`: an address to listen on. */
 export const isLoopback = (host: string): boolean =>
@@ -24,9 +25,16 @@ export const isOwnName = (hostname: string): boolean =>
 /** Accepts requests to a loopback name, to a name below `localhost`, or to a name in `allowed`, on any port. */
 export function createHostCheck(allowed: readonly string[]): CheckHost {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
+  // Most requests come to one name.
+  let last = "";
   return ({ url }) => {
+    const origin = url.slice(0, url.indexOf("/", url.indexOf(":") + 3));
+    if (origin === last) return;
     const { hostname } = new URL(url);
-    if (isOwnName(hostname) || names.has(hostname)) return;
+    if (isOwnName(hostname) || names.has(hostname)) {
+      last = origin;
+      return;
+    }
     throw new AppError(
       "misdirected",
       `The host name ${JSON.stringify(hostname)} is not allowed; add it to ALLOWED_HOSTS`,
@@ -39,10 +47,13 @@ export function createHostCheck(allowed: readonly string[]): CheckHost {
  * not JSON. JSON from other origins is blocked by the browser itself. `origins`: the origins whose pages may call the
  * project.
  */
-export function checkOrigin({ url, headers }: Request, origins: readonly string[]): void {
-  if (/^application\/json\s*(;|$)/i.test(headers.get("Content-Type") ?? "")) return;
-  const origin = headers.get("Origin");
-  const site = headers.get("Sec-Fetch-Site");
+export function checkOrigin(
+  { url, headers }: Pick<Incoming, "url" | "headers">,
+  origins: readonly string[],
+): void {
+  if (/^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "")) return;
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
   const isOwn =
     site === null
       ? origin === null || (URL.canParse(origin) && new URL(origin).host === new URL(url).host)

@@ -33,12 +33,13 @@ export interface HealthDeps extends OperatorSettings {
 const pingTimeoutMs = 2_000;
 
 export function isLive({ now }: HealthDeps): Handle {
-  return (_c, exchange) => json(exchange, 200, { success: true, status: "live", timestamp: now() });
+  return (_incoming, exchange) =>
+    json(exchange, 200, { success: true, status: "live", timestamp: now() });
 }
 
 export function isReady(deps: HealthDeps): Handle {
   const { projects, now, pingRedis } = deps;
-  return async (c, exchange) => {
+  return async (incoming, exchange) => {
     const redis = pingRedis && { redis: (await pingRedis()) ? "ok" : "unreachable" };
     const checks = await Promise.all(
       [...projects.values()].map(async (project) => {
@@ -51,7 +52,7 @@ export function isReady(deps: HealthDeps): Handle {
     );
     const success = checks.every(([, check]) => check.database === "ok");
     const status = success ? "ready" : "unavailable";
-    const shown = (await isOperatorRequest(c, deps))
+    const shown = (await isOperatorRequest(incoming, deps))
       ? { ...configMember(deps), projects: Object.fromEntries(checks) }
       : {};
     const body = { success, status, ...shown, timestamp: now() };

@@ -1,29 +1,79 @@
 /**
- * START HERE: the HTTP edge. `createApp(deps)` is the whole service as one Hono app; what differs between runtimes is
- * in `deps`. CORS comes first for projects with origins, then the routes, each wrapped by `inExchange` of
- * `exchange.ts`.
+ * START HERE: the HTTP edge. `createApp(deps)` is the whole service; what differs between runtimes is in `deps`. Actions are answered
+ * straight away: finding their path takes no router. Everything else is routed by Hono, and so are actions of projects
+ * whose answers need CORS headers. All handlers are wrapped by `inExchange` of `exchange.ts`.
  */
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import type { ClientEnv } from "./client-address.ts";
+
 import { secureHeaders } from "./envelope.ts";
-import { inExchange } from "./exchange.ts";
+import { type AnswerRequest, inExchange } from "./exchange.ts";
 import { getRoutes } from "./get-routes.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
-import { callAction, callNothing } from "./routes.ts";
+import { type ClientEnv, pathOf, WebIncoming } from "./incoming.ts";
+import { toResponse } from "./reply.ts";
+import { callAction, callNothing, readActionPath } from "./routes.ts";
 import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
+import { viaHono } from "./via-hono.ts";
 
 export interface Deps extends DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDeps, MetricsDeps {
   readonly docs: Docs;
   readonly console: Console;
 }
 
-export function createApp(deps: Deps): Hono {
-  const app = new Hono({ getPath: pathBelow(deps.basePath) });
+export interface App {
+  fetch(request: Request, client?: ClientEnv): Promise<Response>;
+  /**
+   * What answers a request for the action at a path, for servers that have no `Request`. Null: `fetch` answers it, because there is no action at
+   * such a path, or the answer needs more than the action says.
+   */
+  actionAt(path: string): AnswerRequest | null;
+  /** For pages beside those that are here. */
+  readonly pages: Hono;
+}
+
+export function createApp(deps: Deps): App {
+  const { corsOrigins } = deps;
+  const pathIn = pathBelow(deps.basePath);
+  const call = inExchange(deps, callAction(deps));
+  const pages = createPages(deps, { pathIn, call });
+
+  function actionAt(path: string): AnswerRequest | null {
+    const named = readActionPath(path);
+    // Hono adds what other origins need.
+    return named === null || corsOrigins.has(named.project) ? null : call;
+  }
+
+  return {
+    pages,
+    actionAt: deps.basePath === "" ? actionAt : () => null,
+    async fetch(request, client = {}) {
+      const path = pathIn(request.url, client);
+      // Hono answers HEAD as GET without its body.
+      const answer = request.method === "HEAD" ? null : actionAt(path);
+      return answer
+        ? toResponse(await answer(new WebIncoming(request, path, client)))
+        : pages.fetch(request, client);
+    },
+  };
+}
+
+/** The path below the one at which the service is mounted. */
+type PathIn = (url: string, client: ClientEnv) => string;
+
+interface Parts {
+  readonly pathIn: PathIn;
+  readonly call: AnswerRequest;
+}
+
+function createPages(deps: Deps, { pathIn, call }: Parts): Hono {
+  const getPath = ({ url }: Request, options?: { readonly env?: unknown }): string =>
+    pathIn(url, (options?.env as ClientEnv | undefined) ?? {});
+  const app = new Hono({ getPath });
   if (deps.corsOrigins.size > 0) {
     app.use(
       "/api/:project/*",
@@ -43,11 +93,11 @@ export function createApp(deps: Deps): Hono {
     "/": showFrontPage(deps),
     "/assets/:file": showPageFile(),
   });
-  app.all("/api/:project/:endpoint/:action", inExchange(deps, callAction(deps)));
-  app.all("/api/:project/:endpoint/:group/:action", inExchange(deps, callAction(deps)));
+  app.all("/api/:project/:endpoint/:action", viaHono(call));
+  app.all("/api/:project/:endpoint/:group/:action", viaHono(call));
   mountDocs(app, deps.docs, deps);
   mountConsole(app, deps.console, deps);
-  app.notFound(inExchange(deps, callNothing(deps)));
+  app.notFound(viaHono(inExchange(deps, callNothing(deps))));
   return app;
 }
 
@@ -55,21 +105,14 @@ export function createApp(deps: Deps): Hono {
  * The path without the one below which the service is mounted. What is elsewhere gets a doubled slash, which no route has. The
  * service's own calls are always from the root.
  */
-function pathBelow(basePath: string) {
-  if (basePath === "") return getPath;
-  return (request: Request, options?: { readonly env?: unknown }): string => {
-    const path = getPath(request);
-    if ((options?.env as ClientEnv | undefined)?.isOwn) return path;
+function pathBelow(basePath: string): PathIn {
+  if (basePath === "") return pathOf;
+  return (url, { isOwn = false }) => {
+    const path = pathOf(url);
+    if (isOwn) return path;
     if (path === basePath) return "/";
     return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : `/${path}`;
   };
-}
-
-/** The path as it was sent. Hono would decode percent signs first, so that one resource would have many addresses. */
-function getPath({ url }: Request): string {
-  const start = url.indexOf("/", url.indexOf(":") + 3);
-  const end = url.slice(start).search(/[?#]/);
-  return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
 /** `projectsOf`: what the answer is about; a page may read it if all of these projects allow its origin. */

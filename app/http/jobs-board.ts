@@ -14,6 +14,7 @@ import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json, secureHeaders } from "./envelope.ts";
 import { checkOrigin } from "./guard.ts";
 import { inExchange, type ExchangeDeps, type Handle } from "./exchange.ts";
+import { viaHono } from "./via-hono.ts";
 
 /** Answers 500 and above, or rejects, when the job server is unreachable. */
 export type ShowBoard = (request: Request) => Promise<Response>;
@@ -35,11 +36,11 @@ const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 export function mountJobsBoard(app: Hono, { board, basePath, ...deps }: MountOptions): void {
-  const refuse = inExchange(deps, unauthorized(deps.now));
+  const refuse = viaHono(inExchange(deps, unauthorized(deps.now)));
   const enter = zValidator("header", operatorHeaders(board.token), ({ success }, c) =>
     success ? undefined : refuse(c),
   );
-  const show = inExchange(deps, showBoard(board, basePath));
+  const show = viaHono(inExchange(deps, showBoard(board, basePath)));
   app.all(boardPath, enter, show);
   app.all(`${boardPath}/*`, enter, show);
 }
@@ -59,7 +60,7 @@ const operatorHeaders = (token: string) =>
 
 function unauthorized(now: Clock): Handle {
   const message = `Log in as user ${user} with the token of JOBS_BOARD_TOKEN as password, or send the token as Bearer`;
-  return (_c, exchange) =>
+  return (_incoming, exchange) =>
     json(
       exchange,
       401,
@@ -70,14 +71,14 @@ function unauthorized(now: Clock): Handle {
 
 function showBoard({ open }: JobsBoard, basePath: string): Handle {
   let opening: Promise<ShowBoard> | null = null;
-  return async (c, exchange) => {
-    checkMethod(c.req.raw, c.req.path);
+  return async ({ request, path }, exchange) => {
+    checkMethod(request, path);
     const show = await (opening ??= open(`${basePath}${boardPath}`));
-    const response = await inTime(show(c.req.raw));
-    const headers = new Headers(response.headers);
+    const { status, headers: ofBoard, body } = await inTime(show(request));
+    const headers = new Headers(ofBoard);
     for (const [name, value] of Object.entries(pageHeaders)) headers.set(name, value);
     headers.set("X-Request-Id", exchange.requestId);
-    return new Response(response.body, { status: response.status, headers });
+    return { status, headers: Object.fromEntries(headers), body };
   };
 }
 

@@ -2,7 +2,6 @@
  * `/openapi.json` and `/api/:project/openapi.json`: what the API takes and answers, as the caller may use it. Without
  * credentials a project that asks for them shows that it does, and none of its paths.
  */
-import type { Context } from "hono";
 import type { Project, Routes } from "../../core/dispatch.ts";
 import type { DescribedProject, OpenApiDocument } from "../../core/openapi/describe.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
@@ -10,6 +9,7 @@ import type { Caller } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { respond, secureHeaders } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
+import type { Incoming } from "./incoming.ts";
 import {
   createDocumentFinder,
   type FindDocument,
@@ -17,6 +17,7 @@ import {
   numberOfRoutes,
 } from "./kept-documents.ts";
 import { createAdmission } from "./admission.ts";
+import type { Reply } from "./reply.ts";
 import { type RouteDeps, unknownProject } from "./routes.ts";
 
 export interface DocumentDeps extends RouteDeps {
@@ -30,14 +31,14 @@ export interface DocumentDeps extends RouteDeps {
 export function showProjectDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
   const find = createDocumentFinder();
-  return async (c, exchange) => {
-    const name = c.req.param("project") ?? "";
+  return async (incoming, exchange) => {
+    const [, , name = ""] = incoming.path.split("/");
     const project = deps.projects.get(name);
-    if (!project) throw await unknownProject(deps, { c, exchange, name });
-    const visited = await visit(c, exchange, project);
+    if (!project) throw await unknownProject(deps, { incoming, exchange, name });
+    const visited = await visit(incoming, exchange, project);
     // Credentials that are wrong are no reason to show less without a word.
-    if (visited.refusal && hasCredentials(c)) throw visited.refusal;
-    return showDocument(c, exchange, {
+    if (visited.refusal && hasCredentials(incoming)) throw visited.refusal;
+    return showDocument(incoming, exchange, {
       key: keyOf([visited]) && `project ${keyOf([visited])}`,
       digest: deps.digest,
       find,
@@ -53,12 +54,13 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
 export function showWholeDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
   const find = createDocumentFinder();
-  return async (c, exchange) => {
+  return async (incoming, exchange) => {
     const visits: Visit[] = [];
-    for (const project of deps.projects.values()) visits.push(await visit(c, exchange, project));
+    for (const project of deps.projects.values())
+      visits.push(await visit(incoming, exchange, project));
     // The headers of a limit would tell of a project that the caller may not know.
     exchange.answerHeaders = {};
-    return showDocument(c, exchange, {
+    return showDocument(incoming, exchange, {
       key: keyOf(visits),
       digest: deps.digest,
       find,
@@ -84,10 +86,11 @@ interface Visit {
 /** Counts the request for the limits of the project. Rejects as an action does, but for missing or wrong credentials. */
 function createVisit(deps: DocumentDeps) {
   const admit = createAdmission(deps);
-  return async (c: Context, exchange: Exchange, project: Project): Promise<Visit> => {
+  return async (incoming: Incoming, exchange: Exchange, project: Project): Promise<Visit> => {
     const { routes } = project;
     try {
-      const caller = await admit({ c, exchange, project, endpoint: "", action: "openapi.json" });
+      const arrived = { incoming, exchange, project, endpoint: "", action: "openapi.json" };
+      const caller = await admit(arrived);
       return { project, routes, caller };
     } catch (error) {
       if (!(error instanceof AppError && error.kind === "unauthorized")) throw error;
@@ -96,8 +99,8 @@ function createVisit(deps: DocumentDeps) {
   };
 }
 
-const hasCredentials = ({ req }: Context): boolean =>
-  req.header("X-Api-Key") !== undefined || req.header("Authorization") !== undefined;
+const hasCredentials = ({ headers }: Incoming): boolean =>
+  headers.get("x-api-key") !== null || headers.get("authorization") !== null;
 
 const describedOf = (
   { project: { name }, routes, caller }: Visit,
@@ -126,10 +129,10 @@ interface Shown {
 }
 
 async function showDocument(
-  c: Context,
+  incoming: Incoming,
   exchange: Exchange,
   { key, digest, find, build }: Shown,
-): Promise<Response> {
+): Promise<Reply> {
   const make = async (): Promise<KeptDocument> => {
     const text = JSON.stringify(await build());
     return { text, etag: `"${digest(text).slice(0, 32)}"` };
@@ -141,12 +144,13 @@ async function showDocument(
     "Cache-Control": "private, no-cache",
     Vary: "X-Api-Key, Authorization",
   };
-  const known = c.req.header("If-None-Match")?.split(",") ?? [];
+  const known = incoming.headers.get("if-none-match")?.split(",") ?? [];
   if (!known.some((tag) => tag.trim().replace(/^W\//, "") === etag))
     return respond(exchange, { status: 200, text }, headers);
   const { requestId, answerHeaders } = exchange;
-  return new Response(null, {
+  return {
     status: 304,
     headers: { "X-Request-Id": requestId, ...secureHeaders, ...answerHeaders, ...headers },
-  });
+    body: null,
+  };
 }

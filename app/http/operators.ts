@@ -2,11 +2,11 @@
  * Who counts as an operator of the service: the machine itself, and whoever holds the token of METRICS_TOKEN. Only
  * operators see the names and states of projects, and metrics.
  */
-import type { Context } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { AppError, unauthorized } from "../../core/values/errors.ts";
 import { socketAddressOf } from "./client-address.ts";
 import { isLoopback, isOwnName } from "./guard.ts";
+import type { HeaderFields, Incoming } from "./incoming.ts";
 
 export interface OperatorSettings {
   /** Null: there is no token. */
@@ -17,7 +17,7 @@ export interface OperatorSettings {
 
 /** What tells whether a request is an operator's. */
 export interface OperatorRequest {
-  readonly headers: Headers;
+  readonly headers: HeaderFields;
   /** The name in the URL or the Host header, without the port. */
   readonly hostname: string;
   /** The other end of the connection; null: unknown. */
@@ -25,7 +25,7 @@ export interface OperatorRequest {
 }
 
 /** Headers that show that a request came through a proxy. */
-const forwarding = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"];
+const forwarding = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
 /**
  * A request with a token is judged by the token alone. Without one, it must come from this machine, to a name that only
@@ -35,17 +35,20 @@ export async function isOperator(
   { headers, hostname, address }: OperatorRequest,
   { metricsToken, trustProxy }: OperatorSettings,
 ): Promise<boolean> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(headers.get("Authorization") ?? "") ?? [];
+  const [, token] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
   if (token !== undefined && metricsToken !== null) return timingSafeEqual(token, metricsToken);
   if (address === null || trustProxy > 0 || !isLoopback(address)) return false;
-  return isOwnName(hostname) && forwarding.every((name) => !headers.has(name));
+  return isOwnName(hostname) && forwarding.every((name) => headers.get(name) === null);
 }
 
 /** The same, of a request to the app. */
-export const isOperatorRequest = (c: Context, settings: OperatorSettings): Promise<boolean> => {
-  const { headers, url } = c.req.raw;
+export const isOperatorRequest = (
+  incoming: Incoming,
+  settings: OperatorSettings,
+): Promise<boolean> => {
+  const { headers, url } = incoming;
   return isOperator(
-    { headers, hostname: new URL(url).hostname, address: socketAddressOf(c) },
+    { headers, hostname: new URL(url).hostname, address: socketAddressOf(incoming) },
     settings,
   );
 };

@@ -1,6 +1,7 @@
 /** Answers for browsers: the service's own pages, and the files that they load. */
 import { secureHeaders } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Reply } from "./reply.ts";
 
 /** What a page without scripts may load. */
 export const plainPagePolicy =
@@ -17,18 +18,18 @@ export interface PageAnswer {
 export const pageAnswer = (
   { requestId, answerHeaders }: Exchange,
   { text, policy, status = 200, headers }: PageAnswer,
-): Response =>
-  new Response(text, {
-    status,
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "X-Request-Id": requestId,
-      ...secureHeaders,
-      "Content-Security-Policy": policy,
-      ...answerHeaders,
-      ...headers,
-    },
-  });
+): Reply => ({
+  status,
+  headers: {
+    "Content-Type": "text/html; charset=utf-8",
+    "X-Request-Id": requestId,
+    ...secureHeaders,
+    "Content-Security-Policy": policy,
+    ...answerHeaders,
+    ...headers,
+  },
+  body: text,
+});
 
 export interface FileContent {
   readonly mediaType: string;
@@ -40,13 +41,14 @@ export interface FileContent {
 export const fileAnswer = (
   { requestId }: Exchange,
   { mediaType, content, headers }: FileContent,
-): Response =>
-  new Response(content, {
-    headers: {
-      "Content-Type": mediaType,
-      "X-Request-Id": requestId,
-      ...secureHeaders,
-      "Cache-Control": "public, max-age=31536000, immutable",
-      ...headers,
-    },
-  });
+): Reply => ({
+  status: 200,
+  headers: {
+    "Content-Type": mediaType,
+    "X-Request-Id": requestId,
+    ...secureHeaders,
+    "Cache-Control": "public, max-age=31536000, immutable",
+    ...headers,
+  },
+  body: content,
+});

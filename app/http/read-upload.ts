@@ -6,26 +6,27 @@
  * code than this file. busboy itself had its last release in 2024.
  */
 import type { Upload } from "../../core/calls/action.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { arrival } from "./arrival.ts";
+import { arrival, type ArrivalOptions } from "./arrival.ts";
 
 /** The part that holds the file. */
 const partName = "file";
 
 /**
  * Resolves when the headers of the file were read. Rejects with 415 (not multipart), or 400: no boundary, no part, a
- * part other than `file`, or a part that is not a file. `timeoutMs`: how long the reader waits for the client in total,
+ * part other than `file`, or a part that is not a file. `waiting.timeoutMs`: how long the reader waits for the client in total,
  * then 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
  */
-export async function readUpload(request: Request, timeoutMs: number): Promise<Upload> {
+export async function readUpload(request: Request, waiting: ArrivalOptions): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*(;|$)/i.test(type))
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw invalidPayload("The Content-Type has no boundary");
-  const body = new Pieces(request.body, timeoutMs);
+  const body = new Pieces(request.body, waiting);
   try {
     return await openFile(body, ascii.encode(`\r\n--${boundary}`));
   } catch (error) {
@@ -92,9 +93,12 @@ class Pieces {
   /** Remaining time for waiting, in milliseconds. */
   private patienceMs: number;
 
-  constructor(body: ReadableStream<Uint8Array> | null, timeoutMs: number) {
+  private readonly deadlines: Deadlines;
+
+  constructor(body: ReadableStream<Uint8Array> | null, { timeoutMs, deadlines }: ArrivalOptions) {
     this.reader = body?.getReader() ?? null;
     this.patienceMs = timeoutMs;
+    this.deadlines = deadlines;
   }
 
   /** The bytes before the mark; the mark is consumed too. Rejects when it does not occur within `bytesMax`. */
@@ -166,7 +170,8 @@ class Pieces {
   private async next(): Promise<Uint8Array | null> {
     if (!this.reader) return null;
     const askedAtMs = performance.now();
-    const step = await arrival(this.reader.read(), this.patienceMs);
+    const { patienceMs: timeoutMs, deadlines } = this;
+    const step = await arrival(this.reader.read(), { timeoutMs, deadlines });
     this.patienceMs -= performance.now() - askedAtMs;
     return step.value ?? null;
   }

@@ -1,7 +1,8 @@
 /** The answer to a request that never reaches the app, because the HTTP server could not parse it. */
 import type { AppError } from "../../core/values/errors.ts";
-import { failureResponse } from "./envelope.ts";
+import { failureReply } from "./envelope.ts";
 import { type ExchangeDeps, openExchange } from "./exchange.ts";
+import { toResponse, extended } from "./reply.ts";
 
 export type Refuse = (error: AppError) => Response;
 
@@ -11,10 +12,9 @@ export type Refuse = (error: AppError) => Response;
  */
 export function createRefuse(deps: Pick<ExchangeDeps, "now" | "newId" | "log">): Refuse {
   return (error) => {
-    const exchange = openExchange(deps, undefined);
-    const response = failureResponse(exchange, error, deps.now());
-    response.headers.set("Connection", "close");
-    exchange.log.info({ status: response.status, reason: error.message }, "request");
-    return response;
+    const exchange = openExchange(deps, null);
+    const reply = failureReply(exchange, error, deps.now());
+    exchange.log.info({ status: reply.status, reason: error.message }, "request");
+    return toResponse(extended(reply, { Connection: "close" }));
   };
 }

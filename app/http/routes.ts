@@ -1,20 +1,22 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
-import type { Context } from "hono";
 import type { Method } from "../../core/calls/action.ts";
-import { findRoute, perform, placeIn, type Projects } from "../../core/dispatch.ts";
+import { findRoute, perform, placeIn, type Projects, type Routes } from "../../core/dispatch.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import { closest } from "../../core/values/closest.ts";
+import { createDeadlines } from "../../core/values/deadlines.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
-import { shareOf } from "../../core/plans/caller.ts";
+import { limits } from "../../core/values/limits.ts";
+import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
 import { type AdmissionDeps, createAdmission } from "./admission.ts";
 import { addressOf } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
-import { answer, failureResponse } from "./envelope.ts";
+import { answer, failureReply } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
+import type { Incoming } from "./incoming.ts";
 import { readUpload } from "./read-upload.ts";
 
 export interface RouteDeps extends AdmissionDeps {
@@ -30,51 +32,76 @@ export interface RouteDeps extends AdmissionDeps {
   readonly basePath: string;
 }
 
-/**
- * The handler of `/api/:project/:endpoint/:action`, and of paths with one more segment for actions such as
- * `lock/acquire`, for every method.
- */
+/** `/api/{project}/{endpoint}/{action}`; actions such as `lock/acquire` have one more segment. */
+const actionPath = /^\/api\/([^/]+)\/([^/]+)\/((?:[^/]+\/)?[^/]+)$/;
+
+/** What the path of an action names, whether it exists or not. */
+export interface ActionPath {
+  readonly project: string;
+  readonly endpoint: string;
+  readonly action: string;
+}
+
+/** Paths that were read: most requests come to a few. */
+const paths = new Map<string, ActionPath | null>();
+
+/** Null: it is not the path of an action. */
+export function readActionPath(path: string): ActionPath | null {
+  const known = paths.get(path);
+  if (known !== undefined) return known;
+  const [, project, endpoint, action] = actionPath.exec(path) ?? [];
+  const read = project && endpoint && action ? { project, endpoint, action } : null;
+  if (paths.size >= limits.pathsKept) paths.clear();
+  if (path.length <= limits.keptPathLengthMax) paths.set(path, read);
+  return read;
+}
+
+const nowhere: ActionPath = { project: "", endpoint: "", action: "" };
+
+/** The handler of the paths of actions, for every method. */
 export function callAction(deps: RouteDeps): Handle {
   const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
   const { corsOrigins, trustProxy } = deps;
   const admit = createAdmission(deps);
-  return async (c, exchange) => {
-    const { project = "", endpoint = "", group, action: last = "" } = c.req.param();
-    const action = group === undefined ? last : `${group}/${last}`;
+  const waiting = { timeoutMs, deadlines: createDeadlines() };
+  return async (incoming, exchange) => {
+    const { method, headers, path } = incoming;
+    const { project, endpoint, action } = readActionPath(path) ?? nowhere;
     const found = projects.get(project);
-    if (!found) throw await unknownProject(deps, { c, exchange, name: project });
+    if (!found) throw await unknownProject(deps, { incoming, exchange, name: project });
     exchange.place = placeIn(found, { endpoint, action });
-    const caller = await admit({ c, exchange, project: found, endpoint, action });
-    // No name that a path holds needs one, and the parameters above have lost it.
-    if (c.req.path.includes("%")) throw nothingHere(deps.basePath);
-    const route = findRoute(found, { endpoint, action, method: c.req.method, caller });
+    const admitted = admit({ incoming, exchange, project: found, endpoint, action });
+    const caller = admitted instanceof Promise ? await admitted : admitted;
+    // No name that a path holds needs one.
+    if (path.includes("%")) throw nothingHere(deps.basePath);
+    const route = findRoute(found, { endpoint, action, method, caller });
     // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
     let body: unknown;
     try {
-      if (c.req.method === "POST") checkOrigin(c.req.raw, corsOrigins.get(project) ?? []);
+      if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
       const { takesForm, takesUpload } = route.action;
-      const upload = takesUpload ? await readUpload(c.req.raw, timeoutMs) : null;
-      if (!upload) body = await payloadOf(c, { bytesMax, timeoutMs, takesForm });
+      const upload = takesUpload ? await readUpload(incoming.request, waiting) : null;
+      if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
       const request = {
         caller,
-        share: shareOf(caller, addressOf(c, trustProxy)),
-        method: c.req.method as Method,
+        share: shareOf(caller, addressOf(incoming, trustProxy)),
+        method: method as Method,
         body,
         upload,
-        ifMatch: c.req.header("If-Match") ?? null,
-        lockToken: c.req.header("X-Lock-Token") ?? null,
-        idempotencyKey: c.req.header("Idempotency-Key") ?? null,
-        requestMode: c.req.header("X-Request-Mode") ?? null,
+        ifMatch: headers.get("if-match"),
+        lockToken: headers.get("x-lock-token"),
+        idempotencyKey: headers.get("idempotency-key"),
+        requestMode: headers.get("x-request-mode"),
         requestId: exchange.requestId,
-        hookDepth: depthFrom(c.req.header("X-Hook-Depth")),
+        hookDepth: depthFrom(headers.get("x-hook-depth")),
         log: exchange.log,
       };
       const result = await perform({ handler, project: found }, request, { now, newId });
-      if (result.file) return await download(exchange, result.file, c.req.header("Range"));
+      if (result.file) return await download(exchange, result.file, headers.get("range"));
       return answer(exchange, result, now());
     } catch (error) {
-      return failureResponse(exchange, error, now(), {
+      return failureReply(exchange, error, now(), {
         beside: route.action.besideErrors(body),
         isInline: route.showsErrorsInline,
       });
@@ -85,14 +112,17 @@ export function callAction(deps: RouteDeps): Handle {
 /** The handler of every other path: one below a project counts for its limits. */
 export function callNothing(deps: RouteDeps): Handle {
   const admit = createAdmission(deps);
-  return async (c, exchange) => {
-    const [, name = ""] = /^\/api\/([^/]*)\//.exec(c.req.path) ?? [];
+  return async (incoming, exchange) => {
+    const [, name = ""] = /^\/api\/([^/]*)\//.exec(incoming.path) ?? [];
     const project = deps.projects.get(name);
     if (project) {
       exchange.place = { project: project.name, endpoint: null, action: null };
-      await admit({ c, exchange, project, endpoint: "", action: "" }).catch((error: unknown) => {
+      const arrived = { incoming, exchange, project, endpoint: "", action: "" };
+      try {
+        await admit(arrived);
+      } catch (error) {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
-      });
+      }
     }
     throw nothingHere(deps.basePath);
   };
@@ -110,31 +140,34 @@ const nothingHere = (basePath: string): AppError =>
 export async function unknownProject(
   deps: RouteDeps,
   {
-    c,
+    incoming,
     exchange,
     name,
-  }: { readonly c: Context; readonly exchange: Exchange; readonly name: string },
+  }: { readonly incoming: Incoming; readonly exchange: Exchange; readonly name: string },
 ): Promise<AppError> {
   const near = deps.projects.get(closest(name, deps.projects.keys()) ?? "");
   if (!near?.routes) return unknownName("project", name, []);
   const { endpoints } = near.routes;
-  const entering = createAdmission(deps)({ c, exchange, project: near, endpoint: "", action: "" });
-  const mayKnow = await entering.then(
-    (caller) => usableEndpoints(endpoints, { caller }).length > 0,
-    () => false,
-  );
+  const arrived = { incoming, exchange, project: near, endpoint: "", action: "" };
+  const mayKnow = await knows(async () => createAdmission(deps)(arrived), endpoints);
   // The headers of the limit would tell that there is such a project.
   exchange.answerHeaders = {};
   return unknownName("project", name, mayKnow ? [near.name] : []);
 }
 
+const knows = (entering: () => Promise<Caller>, endpoints: Routes["endpoints"]): Promise<boolean> =>
+  entering().then(
+    (caller) => usableEndpoints(endpoints, { caller }).length > 0,
+    () => false,
+  );
+
 /** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
-const depthFrom = (header: string | undefined): number =>
-  header !== undefined && /^\d$/.test(header) ? Number(header) : 0;
+const depthFrom = (header: string | null): number =>
+  header !== null && /^\d$/.test(header) ? Number(header) : 0;
 
 /** The body, or the query of a GET. */
-async function payloadOf({ req }: Context, options: BodyOptions): Promise<unknown> {
-  return req.method === "GET"
-    ? parseForm(new URL(req.url).search.slice(1))
-    : readBody(req.raw, options);
+async function payloadOf(incoming: Incoming, options: BodyOptions): Promise<unknown> {
+  return incoming.method === "GET"
+    ? parseForm(new URL(incoming.url).search.slice(1))
+    : readBody(incoming, options);
 }

@@ -17,10 +17,10 @@ export interface SentFile {
 /** The file at the path of the request. `open` is waited for at each request. */
 export const showSentFile =
   (open: () => Promise<SentFiles>): Handle =>
-  async (c, exchange) => {
+  async (incoming, exchange) => {
     const { read } = await open();
-    const gzips = /\bgzip\b/.test(c.req.header("Accept-Encoding") ?? "");
-    const file = await read(c.req.path.slice(1), { gzips });
+    const gzips = /\bgzip\b/.test(incoming.headers.get("accept-encoding") ?? "");
+    const file = await read(incoming.path.slice(1), { gzips });
     if (!file) throw notFound("No resource exists at this path");
     const headers = { Vary: "Accept-Encoding" };
     return fileAnswer(exchange, {

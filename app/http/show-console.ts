@@ -39,7 +39,7 @@ export function mountConsole(app: Hono, files: Console, deps: ConsoleDeps): void
 
 const showConsole =
   (open: () => Promise<ConsoleFiles>, policy: string): Handle =>
-  async (_c, exchange) => {
+  async (_incoming, exchange) => {
     const { paths } = await open();
     return pageAnswer(exchange, { text: await consolePage(paths), policy });
   };

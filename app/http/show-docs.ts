@@ -36,10 +36,10 @@ export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
 
 const showDocs =
   (open: () => Promise<DocsFiles>): Handle =>
-  async (_c, exchange) => {
+  async (_incoming, exchange) => {
     const { paths } = await open();
     return pageAnswer(exchange, { text: await docsPage(paths), policy: docsPagePolicy });
   };
 
-const showMissing: Handle = async (_c, exchange) =>
+const showMissing: Handle = async (_incoming, exchange) =>
   pageAnswer(exchange, { text: await docsMissingPage(), policy: plainPagePolicy, status: 404 });

@@ -14,6 +14,7 @@ import { pageFiles } from "../pages/page-files.ts";
 import { type AdmissionDeps, createAdmission } from "./admission.ts";
 import { json } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
+import type { Incoming } from "./incoming.ts";
 import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 
 /** What the service has beside the API. */
@@ -83,13 +84,13 @@ const signIn =
 export function showFrontPage(deps: FrontPageDeps): Handle {
   const { now, extras, basePath } = deps;
   const pages = pagesOf(extras).filter(({ isThere }) => isThere);
-  return async (c, exchange) => {
-    const { projects, isPartial } = await seenBy(deps, c, exchange);
+  return async (incoming, exchange) => {
+    const { projects, isPartial } = await seenBy(deps, incoming, exchange);
     // Who sees nothing learns only that the service is there.
     const version = isPartial && projects.length === 0 ? null : extras.version;
     const links = pages.filter(({ name }) => version !== null || name !== "jobs_board");
     const headers = { Vary: "Accept" };
-    if (!wantsPage(c)) {
+    if (!wantsPage(incoming)) {
       const body = {
         success: true,
         service: "rowgate",
@@ -108,20 +109,26 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
       signIn: isPartial ? signIn : null,
       links,
       example: exampleFor(projects, {
-        url: c.req.url,
-        sendsKey: c.req.header("X-Api-Key") !== undefined,
+        url: incoming.url,
+        sendsKey: incoming.headers.get("x-api-key") !== null,
       }),
     });
     return pageAnswer(exchange, { text, policy: plainPagePolicy, headers });
   };
 }
 
-const wantsPage = (c: Context): boolean =>
-  accepts(c, {
+function wantsPage({ headers }: Incoming): boolean {
+  // All that the function reads of a context.
+  const context = {
+    req: { header: (name: string) => headers.get(name.toLowerCase()) ?? undefined },
+  };
+  const type = accepts(context as unknown as Context, {
     header: "Accept",
     supports: ["application/json", "text/html"],
     default: "application/json",
-  }) === "text/html";
+  });
+  return type === "text/html";
+}
 
 interface Seen {
   readonly projects: readonly ShownProject[];
@@ -130,14 +137,14 @@ interface Seen {
 }
 
 /** Rejects with `unauthorized` for credentials that no project accepts, and with `tooManyRequests`. */
-async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Promise<Seen> {
+async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchange): Promise<Seen> {
   const admit = createAdmission(deps);
   const projects: ShownProject[] = [];
   const kinds = new Set<Caller["kind"]>();
   let refusal: AppError | null = null;
   for (const project of deps.projects.values()) {
     try {
-      const caller = await admit({ c, exchange, project, endpoint: "", action: "" });
+      const caller = await admit({ incoming, exchange, project, endpoint: "", action: "" });
       kinds.add(caller.kind);
       projects.push(...shownTo(caller, project, deps.basePath));
     } catch (error) {
@@ -148,7 +155,7 @@ async function seenBy(deps: FrontPageDeps, c: Context, exchange: Exchange): Prom
   // The headers of a limit would tell of a project that the caller may not know.
   exchange.answerHeaders = {};
   const isKnown = kinds.has("key") || kinds.has("token");
-  const hasCredentials = ["X-Api-Key", "Authorization"].some((name) => c.req.header(name));
+  const hasCredentials = ["x-api-key", "authorization"].some((name) => incoming.headers.get(name));
   if (refusal !== null && hasCredentials && !isKnown) throw refusal;
   return { projects, isPartial: !isKnown && (refusal !== null || kinds.has("anonymous")) };
 }
@@ -187,8 +194,8 @@ function exampleFor(
 
 /** The files of the service's own pages. */
 export function showPageFile(): Handle {
-  return (c, exchange) => {
-    const file = pageFiles.get(c.req.path.slice(1));
+  return (incoming, exchange) => {
+    const file = pageFiles.get(incoming.path.slice(1));
     if (!file) throw notFound("No resource exists at this path");
     return fileAnswer(exchange, file);
   };

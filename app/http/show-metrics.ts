@@ -13,16 +13,18 @@ export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 export function showMetrics(deps: MetricsDeps): Handle {
   const { metricsText } = deps;
-  return async (c, exchange) => {
+  return async (incoming, exchange) => {
     if (metricsText === null)
       throw notFound("There are no metrics here, because nothing is kept between two requests");
-    if (!(await isOperatorRequest(c, deps))) throw metricsRefusal(deps);
-    return new Response(await metricsText(), {
+    if (!(await isOperatorRequest(incoming, deps))) throw metricsRefusal(deps);
+    return {
+      status: 200,
       headers: {
         "Content-Type": metricsContentType,
         "X-Request-Id": exchange.requestId,
         ...secureHeaders,
       },
-    });
+      body: await metricsText(),
+    };
   };
 }

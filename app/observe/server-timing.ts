@@ -38,7 +38,7 @@ export function watchTimes(origins: ReadonlyMap<string, readonly string[]>): Wat
         "Server-Timing": Object.entries(times)
           .map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`)
           .join(", "),
-        ...timingOrigin(task.request.headers.get("Origin"), allowed),
+        ...timingOrigin(task.request.headers.get("origin"), allowed),
       };
     },
   };

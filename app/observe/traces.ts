@@ -64,7 +64,7 @@ export function watchTraces(
     requestEnded(task, { status, durationMs }) {
       const span = spanIn(contexts.get(task));
       const { method } = task.request;
-      const route = task.route ?? routeOf(task.exchange.place);
+      const route = task.request.route ?? routeOf(task.exchange.place);
       if (route !== null) span?.updateName(`${method} ${route}`).setAttribute("http.route", route);
       span?.setAttributes({
         ...namesOf(task.exchange.place),

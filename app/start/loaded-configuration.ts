@@ -1,11 +1,12 @@
 /** One loaded configuration: its projects over their databases, and the app that answers for them. */
-import type { Hono } from "hono";
+import { systemClock } from "../../core/values/clock.ts";
 import { type Callers, openToAll } from "../../core/callers/callers.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../http/guard.ts";
 import type { ConfigState } from "../http/health.ts";
+import type { App } from "../http/http.ts";
 import { countRequests } from "../metrics/metrics-watcher.ts";
 import { mountJobsBoard } from "../http/jobs-board.ts";
 import type { OutboundOptions } from "../outbound/outbound-client.ts";
@@ -44,7 +45,7 @@ export interface LoadOptions {
 
 /** A configuration that can be served. */
 export interface LoadedConfiguration {
-  readonly app: Hono;
+  readonly app: App;
   readonly configs: readonly ProjectConfig[];
   readonly opened: readonly OpenProject[];
   readonly projects: readonly Project[];
@@ -191,7 +192,7 @@ function appFor(
   opened: readonly OpenProject[],
   { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
-): Hono {
+): App {
   const { settings, counters, pingRedis, observation, basePath, log } = parts;
   const projects = opened.map(({ project }) => project);
   const checkHost = hostCheckOf(settings, projects);
@@ -217,7 +218,16 @@ function appFor(
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });
   if (board)
-    mountJobsBoard(app, { board, basePath, checkHost, now, newId, log, observe, onAnswered });
+    mountJobsBoard(app.pages, {
+      board,
+      basePath,
+      checkHost,
+      now: systemClock,
+      newId,
+      log,
+      observe,
+      onAnswered,
+    });
   return app;
 }
 
@@ -235,5 +245,4 @@ function hostCheckOf(
 const openDocs = async () => (await import("./docs-files.ts")).openDocsFiles();
 const openConsole = async () => (await import("./console-files.ts")).openConsoleFiles();
 
-const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

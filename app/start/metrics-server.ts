@@ -1,4 +1,5 @@
 /** `/metrics` of a worker, on METRICS_PORT: a small server beside the jobs, for operators alone. */
+import { systemClock } from "../../core/values/clock.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -27,7 +28,7 @@ export interface MetricsServer {
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
   const { settings, port, log } = options;
   const refuse = createRefuse({
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId: () => crypto.randomUUID(),
     log,
   });

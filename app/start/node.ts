@@ -9,9 +9,11 @@ import { getRequestListener } from "@hono/node-server";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { clientAt } from "../http/client-address.ts";
+import type { AnswerRequest } from "../http/exchange.ts";
 import { listenError, type Listening, listening } from "./listening.ts";
 import { answerParserErrors } from "./parser-errors.ts";
-import { withRestDropped } from "./unread-body.ts";
+import { NodeIncoming, plainPathOf, send } from "./node-incoming.ts";
+import { sendWithRestDropped, withRestDropped } from "./unread-body.ts";
 import type { Service } from "./wire.ts";
 
 /** How often a stopping server checks for idle connections. */
@@ -62,10 +64,21 @@ export async function listen(service: Service): Promise<Listening> {
     (request, exchanged) => answer(request, exchanged as Exchanged),
     { hostname: host, errorHandler },
   );
-  const server = createServer(
-    serverOptions,
-    (incoming, outgoing) => void listener(incoming, outgoing),
-  );
+
+  /** An action, without the objects that the listener makes. */
+  async function act(call: AnswerRequest, plain: NodeIncoming, { incoming, outgoing }: Exchanged) {
+    const reply = await call(plain);
+    if (!incoming.complete) await turn();
+    if (incoming.complete) return send(outgoing, reply, isStopping);
+    await sendWithRestDropped(outgoing, reply, incoming);
+  }
+
+  const server = createServer(serverOptions, (incoming, outgoing) => {
+    const path = plainPathOf(incoming);
+    const call = path === null ? null : service.app.actionAt(path);
+    if (call === null) void listener(incoming, outgoing);
+    else void act(call, new NodeIncoming(incoming, path!), { incoming, outgoing });
+  });
   limitConnections(server, service);
   const sockets = new Set<Socket>();
   let taken = 0;

@@ -2,6 +2,7 @@
  * Opens everything that jobs need, from configuration and environment: databases with the time-out of jobs and few
  * connections, files, and the cache to invalidate after writes.
  */
+import { systemClock } from "../../core/values/clock.ts";
 import { hash } from "node:crypto";
 import { type Cache, createCache } from "../../core/cache/cache.ts";
 import { hasAuth } from "../../core/config/survey.ts";
@@ -74,7 +75,7 @@ export async function openJobWorld({
   const world: JobWorld = {
     projects: new Map(projects.map((project) => [project.name, project])),
     files: kept,
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId: () => crypto.randomUUID(),
     log,
   };

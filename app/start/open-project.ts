@@ -2,7 +2,7 @@
  * What every runtime does with a project: assembles its parts, checks its configuration against its database, and puts
  * all projects behind one app. `serve-project.ts` opens the parts once per configuration, `cloudflare.ts` once per request.
  */
-import type { Hono } from "hono";
+import { systemClock } from "../../core/values/clock.ts";
 import type { Cache } from "../../core/cache/cache.ts";
 import type { Access } from "../../core/callers/access.ts";
 import type { Callers } from "../../core/callers/callers.ts";
@@ -23,7 +23,7 @@ import type { Background, Counters, Db, LockStore, Log, Outbound } from "../../c
 import type { CheckHost } from "../http/guard.ts";
 import type { OnAnswered } from "../http/exchange.ts";
 import type { ConfigState } from "../http/health.ts";
-import { createApp } from "../http/http.ts";
+import { type App, createApp } from "../http/http.ts";
 import type { Console } from "../http/show-console.ts";
 import type { Docs } from "../http/show-docs.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
@@ -153,7 +153,7 @@ export interface AppParts {
 }
 
 /** The app that answers for these projects. */
-export function appOver(projects: readonly Project[], parts: AppParts): Hono {
+export function appOver(projects: readonly Project[], parts: AppParts): App {
   const { configs, settings, bodyTimeoutMs, checkHost, counters, digest } = parts;
   const { pingRedis, configState, metricsText, onRateLimited, jobsBoard, docs, basePath, log } =
     parts;
@@ -175,7 +175,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): Hono {
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     digest,
     projects: new Map(projects.map((project) => [project.name, project])),
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId,
     bodyLimitBytes: settings.bodyLimitBytes,
     metricsToken: settings.metricsToken,

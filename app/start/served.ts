@@ -2,11 +2,18 @@
  * The configuration that answers requests. It is replaced in one step: requests that run finish with theirs, and its
  * databases are closed after the last of them.
  */
-import type { Hono } from "hono";
+import type { ClientEnv } from "../http/incoming.ts";
+import type { AnswerRequest } from "../http/exchange.ts";
+import type { App } from "../http/http.ts";
 import type { LoadedConfiguration } from "./loaded-configuration.ts";
 
-/** The part of a Hono app that servers and tests use. */
-export type ServedApp = Pick<Hono, "fetch" | "request">;
+export interface ServedApp {
+  fetch(request: Request, client?: ClientEnv): Promise<Response>;
+  /** `input`: a URL, or a path of the service. */
+  request(input: string | Request, init?: RequestInit, client?: ClientEnv): Promise<Response>;
+  /** As `App.actionAt`. */
+  actionAt(path: string): AnswerRequest | null;
+}
 
 export interface Served {
   /** Answers with the configuration of the moment. */
@@ -31,8 +38,7 @@ export function createServed(requestTimeoutMs: number): Served {
   let serving: Serving | null = null;
   const leaving = new Set<() => Promise<void>>();
 
-  async function counted(answer: (app: Hono) => Response | Promise<Response>): Promise<Response> {
-    const one = serving!;
+  async function counted<Answer>(one: Serving, answer: (app: App) => Promise<Answer>) {
     one.requests++;
     try {
       return await answer(one.loaded.app);
@@ -41,6 +47,9 @@ export function createServed(requestTimeoutMs: number): Served {
       if (one.requests === 0) one.leave?.();
     }
   }
+
+  const fetch: ServedApp["fetch"] = (request, client) =>
+    counted(serving!, (app) => app.fetch(request, client));
 
   function retire(old: Serving): void {
     old.loaded.stop();
@@ -59,8 +68,13 @@ export function createServed(requestTimeoutMs: number): Served {
 
   return {
     app: {
-      fetch: (request, env) => counted((app) => app.fetch(request, env)),
-      request: (input, init, env) => counted((app) => app.request(input, init, env)),
+      fetch,
+      request: (input, init, client) => fetch(new Request(atHost(input), init), client),
+      actionAt(path) {
+        const one = serving!;
+        const answer = one.loaded.app.actionAt(path);
+        return answer && ((incoming) => counted(one, () => answer(incoming)));
+      },
     },
     now: () => serving?.loaded ?? null,
     replace(loaded) {
@@ -75,3 +89,6 @@ export function createServed(requestTimeoutMs: number): Served {
     },
   };
 }
+
+const atHost = (input: string | Request): string | Request =>
+  typeof input === "string" && input.startsWith("/") ? `http://localhost${input}` : input;

@@ -3,8 +3,10 @@
  * it, and the client would lose the answer while it is still sending. So the whole answer is sent with `Connection:
  * close`, and the rest of the body is discarded.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { limits } from "../../core/values/limits.ts";
+import type { Reply } from "../http/reply.ts";
+import { send } from "./node-incoming.ts";
 
 /** The answer. Its connection ends when the client stops sending, or after `limits.unreadBodyMs`. */
 export async function withRestDropped(
@@ -26,6 +28,21 @@ export async function withRestDropped(
     },
   });
   return new Response(stream, { status, headers });
+}
+
+/** Writes a reply in the same way. */
+export async function sendWithRestDropped(
+  outgoing: ServerResponse,
+  reply: Reply,
+  incoming: IncomingMessage,
+): Promise<void> {
+  const { status, headers, body } = reply;
+  if (typeof body !== "string") return send(outgoing, reply, true);
+  const length = { "Content-Length": Buffer.byteLength(body), Connection: "close" };
+  outgoing.writeHead(status, { ...headers, ...length });
+  outgoing.write(body);
+  await dropRest(incoming);
+  outgoing.end();
 }
 
 function dropRest(incoming: IncomingMessage): Promise<void> {

@@ -3,6 +3,7 @@
  * lives as long as the process (`process-parts.ts`), and loads the configuration over it (`loaded-configuration.ts`), at the
  * start and whenever it is loaded again (`reloads.ts`).
  */
+import { systemClock } from "../../core/values/clock.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -109,7 +110,7 @@ export async function openService({
     app: served.app,
     settings,
     timeouts,
-    refuse: createRefuse({ now, newId, log }),
+    refuse: createRefuse({ now: systemClock, newId, log }),
     log,
     get projects() {
       return served.now()?.configs ?? [];
@@ -130,5 +131,4 @@ export async function openService({
   };
 }
 
-const now = (): string => new Date().toISOString();
 const newId = (): string => crypto.randomUUID();

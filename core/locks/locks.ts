@@ -10,7 +10,7 @@ import { type LockKind, lockName, type Locked, tableResource } from "./lock-name
 import type { Json } from "../values/json.ts";
 import type { LockHolder, LockOutcome, LockState, LockStore, Log } from "../plans/ports.ts";
 import type { NewId } from "../values/clock.ts";
-import { createRecordLocks } from "./record-locks.ts";
+import { createRecordLocks, type RecordLocks } from "./record-locks.ts";
 import type { KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { showBytes } from "../values/bytes-type.ts";
@@ -117,122 +117,174 @@ const untilDeadline: Patience = {
 /** Creates the locks of one request of a project. */
 export type ProjectLocks = (request: LockRequest) => RequestLocks;
 
-export function createLocks({ store: rawStore, settings, digest, newId }: LocksDeps): ProjectLocks {
-  const store = answering(rawStore);
-  const asConfigured: Patience = {
-    retries: settings.strategy === "retry" ? settings.retries : 0,
-    delayMs: () => settings.retryDelayMs,
+export function createLocks({ store, settings, digest, newId }: LocksDeps): ProjectLocks {
+  const parts: Parts = {
+    store: answering(store),
+    settings,
+    digest,
+    newId,
+    asConfigured: {
+      retries: settings.strategy === "retry" ? settings.retries : 0,
+      delayMs: () => settings.retryDelayMs,
+    },
   };
+  return (request) => new LocksOfRequest(parts, request);
+}
 
-  const nameOf = (kind: LockKind, locked: Locked): string => lockName(kind, locked, digest);
-  const keyNames = (keys: readonly LockKey[]): string[] =>
-    keys.map(({ locked }) => nameOf("resource", locked));
+interface Parts extends LocksDeps {
+  readonly asConfigured: Patience;
+}
 
-  return function open({ token: sentToken, share: shareName, deadlineAtMs, log }) {
-    const held = createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
+/** A class, because every request gets one and most take no lock. */
+class LocksOfRequest implements RequestLocks {
+  private readonly parts: Parts;
+  private readonly request: LockRequest;
+  /** Null until the first lock is taken. */
+  private held: RecordLocks | null = null;
 
-    /** Tries until the locks are taken, a try too many, or too late. */
-    async function takePatiently(
-      names: readonly string[],
-      patience: Patience,
-    ): Promise<LockOutcome> {
-      for (let tries = 0; ; tries++) {
-        const outcome = await held.take(names);
-        // Random delays keep two competing requests from retrying at the same moment.
-        const delayMs = patience.delayMs(tries) * (0.5 + Math.random());
-        const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
-        if (outcome.ok || tries >= patience.retries || isLate) return outcome;
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
-      }
+  constructor(parts: Parts, request: LockRequest) {
+    this.parts = parts;
+    this.request = request;
+  }
+
+  get settings(): LockSettings {
+    return this.parts.settings;
+  }
+
+  get guardsWrites(): boolean {
+    const { enabled, enforceResourceLocks } = this.settings;
+    return enabled || enforceResourceLocks;
+  }
+
+  async guardWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
+    const { enabled, enforceResourceLocks } = this.settings;
+    if (enabled) {
+      await this.takeRecords(write, keyValues).catch((error: unknown) => {
+        if (passesSoon(error)) throw error;
+        throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
+      });
+    } else if (enforceResourceLocks) {
+      // No lock on these records is granted between the check and the end of the write. Other writes wait their
+      // turn.
+      await this.takeFor(write, keyValues, untilDeadline);
     }
+    await this.checkWrite(write, keyValues);
+  }
 
-    /** Takes the record locks; `shown` is each record as the caller may see it. */
-    async function take(
-      records: readonly Locked[],
-      shown: readonly (ShownKey | null)[],
-      patience: Patience = asConfigured,
-    ): Promise<void> {
-      const names = records.map((record) => nameOf("record", record));
-      // Always in the same order, so that two requests that need several calls do not wait for each other.
-      for (const some of batches([...new Set(names)].toSorted())) {
-        const outcome = await takePatiently(some, patience);
-        if (outcome.ok) continue;
-        const key = shown[names.indexOf(outcome.name)] ?? null;
-        throw conflict(recordInUse, { key, holder: outcome.holder });
-      }
+  takeRecords(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
+    return this.takeFor(write, keyValues, this.parts.asConfigured);
+  }
+
+  async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
+    const { store } = this.parts;
+    const { token } = this.request;
+    if (this.held?.isLost()) throw conflict(lockLost, { key: null, holder: null });
+    if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
+    const states: (LockState | null)[] = [];
+    for (const some of batches(keyValues)) {
+      const names = some.map((value) => this.nameOf("resource", lockedRecord(write, value)));
+      states.push(...(await store.status(names, token)));
     }
+    const foreign = states.findIndex((state) => state !== null && !state.isOwn);
+    const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
+    if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
+    // A client that sends a token expects to hold the lock.
+    const isHeld = states.some((state) => state !== null);
+    if (token !== null && !isHeld) throw conflict(tokenEnded, { key, holder: null });
+  }
 
-    const takeFor = (write: WritePlan, keyValues: readonly KeyValue[], patience?: Patience) =>
-      take(
-        keyValues.map((value) => lockedRecord(write, value)),
-        keyValues.map((value) => shownKey(write, value)),
-        patience,
+  async acquire(
+    keys: readonly LockKey[],
+    { token, owner, ttlMs }: { token: string | null; owner: string | null; ttlMs: number },
+  ): Promise<Acquisition> {
+    const { store, digest, newId, asConfigured } = this.parts;
+    if (token === null && this.settings.enforceResourceLocks) {
+      // A write that was allowed before must have finished: it holds the record's lock until then.
+      const records = keys.map(({ locked }) => locked);
+      await this.take(
+        records,
+        keys.map(({ shown }) => shown),
+        asConfigured,
       );
+    }
+    const names = [...new Set(this.keyNames(keys))];
+    const share = digest(this.request.share).slice(0, 40);
+    const claim = { token: token ?? newId(), owner, share, ttlMs };
+    const outcome = await (token === null
+      ? store.acquire(names, claim)
+      : store.extend(names, claim));
+    if (outcome.ok) return { ...outcome, token: claim.token };
+    const key = keys[this.keyNames(keys).indexOf(outcome.name)]!;
+    const message = outcome.holder === null ? tokenEnded : heldByOther;
+    throw conflict(message, { key: key.shown, holder: outcome.holder });
+  }
 
-    const locks: RequestLocks = {
-      settings,
-      guardsWrites: settings.enabled || settings.enforceResourceLocks,
+  release(keys: readonly LockKey[], token: string): Promise<number> {
+    return this.parts.store.release([...new Set(this.keyNames(keys))], token);
+  }
 
-      async guardWrite(write, keyValues) {
-        if (settings.enabled) {
-          await locks.takeRecords(write, keyValues).catch((error: unknown) => {
-            if (passesSoon(error)) throw error;
-            throw new AppError("lockNotTaken", lockNotTaken, { cause: error });
-          });
-        } else if (settings.enforceResourceLocks) {
-          // No lock on these records is granted between the check and the end of the write. Other writes wait their
-          // turn.
-          await takeFor(write, keyValues, untilDeadline);
-        }
-        await locks.checkWrite(write, keyValues);
-      },
+  status(keys: readonly LockKey[]): Promise<(LockState | null)[]> {
+    return this.parts.store.status(this.keyNames(keys), null);
+  }
 
-      takeRecords: (write, keyValues) => takeFor(write, keyValues),
+  isHolding(): boolean {
+    return this.held !== null && this.held.isHolding();
+  }
 
-      async checkWrite(write, keyValues) {
-        if (held.isLost()) throw conflict(lockLost, { key: null, holder: null });
-        if (!settings.enforceResourceLocks || keyValues.length === 0) return;
-        const states: (LockState | null)[] = [];
-        for (const some of batches(keyValues)) {
-          const names = some.map((value) => nameOf("resource", lockedRecord(write, value)));
-          states.push(...(await store.status(names, sentToken)));
-        }
-        const foreign = states.findIndex((state) => state !== null && !state.isOwn);
-        const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
-        if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
-        // A client that sends a token expects to hold the lock.
-        const isHeld = states.some((state) => state !== null);
-        if (sentToken !== null && !isHeld) throw conflict(tokenEnded, { key, holder: null });
-      },
+  async close(): Promise<void> {
+    await this.held?.close();
+  }
 
-      async acquire(keys, { token, owner, ttlMs }) {
-        if (token === null && settings.enforceResourceLocks) {
-          // A write that was allowed before must have finished: it holds the record's lock until then.
-          const records = keys.map(({ locked }) => locked);
-          await take(
-            records,
-            keys.map(({ shown }) => shown),
-          );
-        }
-        const names = [...new Set(keyNames(keys))];
-        const share = digest(shareName).slice(0, 40);
-        const claim = { token: token ?? newId(), owner, share, ttlMs };
-        const outcome = await (token === null
-          ? store.acquire(names, claim)
-          : store.extend(names, claim));
-        if (outcome.ok) return { ...outcome, token: claim.token };
-        const key = keys[keyNames(keys).indexOf(outcome.name)]!;
-        const message = outcome.holder === null ? tokenEnded : heldByOther;
-        throw conflict(message, { key: key.shown, holder: outcome.holder });
-      },
+  private takeFor(
+    write: WritePlan,
+    keyValues: readonly KeyValue[],
+    patience: Patience,
+  ): Promise<void> {
+    return this.take(
+      keyValues.map((value) => lockedRecord(write, value)),
+      keyValues.map((value) => shownKey(write, value)),
+      patience,
+    );
+  }
 
-      release: (keys, token) => store.release([...new Set(keyNames(keys))], token),
-      status: (keys) => store.status(keyNames(keys), null),
-      isHolding: held.isHolding,
-      close: held.close,
-    };
-    return locks;
-  };
+  /** Takes the record locks; `shown` is each record as the caller may see it. */
+  private async take(
+    records: readonly Locked[],
+    shown: readonly (ShownKey | null)[],
+    patience: Patience,
+  ): Promise<void> {
+    const names = records.map((record) => this.nameOf("record", record));
+    // Always in the same order, so that two requests that need several calls do not wait for each other.
+    for (const some of batches([...new Set(names)].toSorted())) {
+      const outcome = await this.takePatiently(some, patience);
+      if (outcome.ok) continue;
+      const key = shown[names.indexOf(outcome.name)] ?? null;
+      throw conflict(recordInUse, { key, holder: outcome.holder });
+    }
+  }
+
+  /** Tries until the locks are taken, a try too many, or too late. */
+  private async takePatiently(names: readonly string[], patience: Patience): Promise<LockOutcome> {
+    const { store, settings, newId } = this.parts;
+    const { log, deadlineAtMs } = this.request;
+    this.held ??= createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
+    for (let tries = 0; ; tries++) {
+      const outcome = await this.held.take(names);
+      // Random delays keep two competing requests from retrying at the same moment.
+      const delayMs = patience.delayMs(tries) * (0.5 + Math.random());
+      const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
+      if (outcome.ok || tries >= patience.retries || isLate) return outcome;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+  }
+
+  private nameOf(kind: LockKind, locked: Locked): string {
+    return lockName(kind, locked, this.parts.digest);
+  }
+
+  private keyNames(keys: readonly LockKey[]): string[] {
+    return keys.map(({ locked }) => this.nameOf("resource", locked));
+  }
 }
 
 /** Whole seconds until it ends, rounded up: a lock that is still held has at least one. */

@@ -65,7 +65,7 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
       await locks.takeRecords(write, keyValues);
     },
     // Only called after one of the two above.
-    checkWrite: locks.checkWrite,
+    checkWrite: (write, keyValues) => locks.checkWrite(write, keyValues),
     async acquire(keys, claim) {
       const seen = await seenKeys(keys);
       if (seen.size < keys.length) throw noSuchRecord(entity);
@@ -76,8 +76,8 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
       const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys.map(ownKey))]);
       return states.map((state, at) => (seen.has(keys[at]!) ? state : null));
     },
-    isHolding: locks.isHolding,
-    close: locks.close,
+    isHolding: () => locks.isHolding(),
+    close: () => locks.close(),
   };
 }
 

@@ -91,9 +91,14 @@ export interface RouteNames {
 
 /** A request that has arrived. */
 export interface ArrivedRequest {
-  readonly request: Request;
-  /** The path of a page that is no action of a project; null: there is none at this path, or it is an action. */
-  readonly route: string | null;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    /** By names in lower case. */
+    readonly headers: { get(name: string): string | null };
+    /** The pattern of a path that is no action of a project; null: there is none at this path, or it is an action. */
+    readonly route: string | null;
+  };
   readonly exchange: {
     readonly requestId: string;
     /** Complete once the request was answered. */
@@ -101,8 +106,8 @@ export interface ArrivedRequest {
   };
 }
 
-/** Runs `answer`, which never rejects, and gives its response, perhaps with further headers. */
+/** Runs `answer`, which gives the status and never rejects. The result is further headers for the answer. */
 export type ObserveRequest = (
   arrived: ArrivedRequest,
-  answer: () => Promise<Response>,
-) => Promise<Response>;
+  answer: () => Promise<number>,
+) => Promise<Readonly<Record<string, string>>>;

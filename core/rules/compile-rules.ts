@@ -6,7 +6,7 @@
 import type { Column, Columns } from "../values/column.ts";
 import type { FieldErrors } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
-import type { Clock } from "../values/clock.ts";
+import { type Clock, systemClock } from "../values/clock.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
@@ -40,10 +40,7 @@ export interface Rules {
 }
 
 /** Rules that `ruleFaults` found nothing in; the last of two for one field wins. */
-export function compileRules(
-  rules: readonly FieldRule[],
-  now: Clock = () => new Date().toISOString(),
-): Rules {
+export function compileRules(rules: readonly FieldRule[], now: Clock = systemClock): Rules {
   const byName = new Map(rules.map((rule) => [rule.name, rule]));
   const prepared = new WeakMap<Columns, readonly Field[]>();
   const fieldsOf = (columns: Columns): readonly Field[] => {

@@ -50,6 +50,14 @@ export const limits = {
   keySetTimeoutMs: 3_000,
   /** Rate limits: callers that one process keeps count of. */
   rateCountersMax: 100_000,
+  /** Quick statements under way on one shared connection; and how long the first of them may have run when another joins. */
+  sharedStatementsMax: 4,
+  sharedWaitMs: 10,
+  /** Longer on average is not quick. */
+  quickStatementMs: 10,
+  /** Paths of requests that a process keeps read, and the longest of them. */
+  pathsKept: 1_000,
+  keptPathLengthMax: 200,
   /** Sets of roles whose rights one project keeps worked out. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */

@@ -4,7 +4,7 @@ import type { Catalog } from "../../core/plans/database-catalog.ts";
 import type { Connection, Engine, SharedFacts } from "../engines/engine.ts";
 import { describable } from "../statements/print.ts";
 import { bareQuery } from "../statements/source.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { type Executor, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, outOfReach } from "./pools.ts";

@@ -11,7 +11,7 @@ import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";
 import { createReachLog } from "./reach-log.ts";
 import { createRetry } from "./conflict.ts";
-import { createDeadlines } from "./deadlines.ts";
+import { createDeadlines } from "../../core/values/deadlines.ts";
 import { createExecutor, type Executor } from "./executor.ts";
 import { createLedger } from "./ledger.ts";
 import { observedEngine } from "./observed-engine.ts";

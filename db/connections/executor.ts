@@ -12,7 +12,7 @@ import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { loggable } from "./database-error.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import type { Written } from "./execute.ts";
 
 /** The server stops a statement at its time-out; after this additional time we stop waiting for it. */
@@ -20,6 +20,10 @@ const timeoutGraceMs = 1_000;
 const rollbackTimeoutMs = 2_000;
 
 export const overdueMessage = "The database took too long to answer; try again";
+
+/** Whether the error is that of a statement that exceeded its own time. */
+export const isOverdue = (error: unknown): boolean =>
+  error instanceof AppError && error.message === overdueMessage;
 
 /** A statement with its compiled text, before a connection is requested. */
 export interface Execution {
@@ -68,6 +72,8 @@ const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
   "aggregate",
   "ask",
 ]);
+
+export const changesNothing = ({ kind }: Statement): boolean => readingKinds.has(kind);
 
 export interface ExecutorOptions {
   readonly engine: Engine;
@@ -179,7 +185,7 @@ export function createExecutor({
 
   return {
     async executeAlone(connection, { statement, compiled, deadlineAtMs }, local) {
-      const isRead = readingKinds.has(statement.kind);
+      const isRead = changesNothing(statement);
       const begin = engine.begin.map(controlling);
       const commit = controlling(engine.commit);
       const list = beginList(compiled);
@@ -215,7 +221,7 @@ export function createExecutor({
         const list = beginList(printed);
         const result = await run(connection, commandOf(printed, list), deadlineAtMs);
         const written = writtenBy(printed, result, list);
-        if (!isOutdated(printed) || !readingKinds.has(statement.kind)) return written;
+        if (!isOutdated(printed) || !changesNothing(statement)) return written;
         // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
         // run again.
         const again = compile(statement);

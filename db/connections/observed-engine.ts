@@ -27,48 +27,62 @@ export function observedEngine(engine: Engine, observer: DbObserver): Engine {
 const innerOf = (connection: Connection): Connection =>
   connection instanceof ObservedConnection ? connection.inner : connection;
 
-/** A statement that has begun. */
-interface Begun {
-  /** Until `resume`, its caller is busy with its rows, which is not its own time. */
-  pause(): void;
-  resume(): void;
-  ended(rows: number): void;
-  failed(error: unknown): void;
-}
-
 /** `isOwn` false: the text may contain values. */
 type Observe = (text: string, isOwn: boolean) => Begun;
 
 const createObserve =
   (engine: Engine, observer: DbObserver): Observe =>
-  (sent, isOwn) => {
-    const text = isOwn ? sent : withoutLiterals(sent, engine.dialect);
-    const startedMs = performance.now();
-    let isOver = false;
-    let idleMs = 0;
-    let pausedMs: number | null = null;
-    const report = (rows: number, failure: string | null): void => {
-      if (isOver) return;
-      isOver = true;
-      observer.statement({
-        system: engine.system,
-        text,
-        startedMs,
-        durationMs: (pausedMs ?? performance.now()) - startedMs - idleMs,
-        rows,
-        failure,
-      });
-    };
-    return {
-      pause: () => void (pausedMs = performance.now()),
-      resume() {
-        idleMs += performance.now() - (pausedMs ?? performance.now());
-        pausedMs = null;
-      },
-      ended: (rows) => report(rows, null),
-      failed: (error) => report(0, engine.failure(error).kind),
-    };
-  };
+  (text, isOwn) =>
+    new Begun(engine, observer, isOwn ? text : withoutLiterals(text, engine.dialect));
+
+/** A statement that has begun. A class, because every statement gets one. */
+class Begun {
+  private readonly engine: Engine;
+  private readonly observer: DbObserver;
+  private readonly text: string;
+  private readonly startedMs = performance.now();
+  private isOver = false;
+  private idleMs = 0;
+  private pausedMs: number | null = null;
+
+  constructor(engine: Engine, observer: DbObserver, text: string) {
+    this.engine = engine;
+    this.observer = observer;
+    this.text = text;
+  }
+
+  /** Until `resume`, its caller is busy with its rows, which is not its own time. */
+  pause(): void {
+    this.pausedMs = performance.now();
+  }
+
+  resume(): void {
+    this.idleMs += performance.now() - (this.pausedMs ?? performance.now());
+    this.pausedMs = null;
+  }
+
+  ended(rows: number): void {
+    this.report(rows, null);
+  }
+
+  failed(error: unknown): void {
+    this.report(0, this.engine.failure(error).kind);
+  }
+
+  private report(rows: number, failure: string | null): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    const { startedMs, pausedMs, idleMs } = this;
+    this.observer.statement({
+      system: this.engine.system,
+      text: this.text,
+      startedMs,
+      durationMs: (pausedMs ?? performance.now()) - startedMs - idleMs,
+      rows,
+      failure,
+    });
+  }
+}
 
 /** With `runNow` and `runTogether` where the connection itself has them. */
 function observedConnection(inner: Connection, observe: Observe): Connection {
@@ -90,6 +104,10 @@ class ObservedConnection implements Connection {
 
   get alive(): boolean {
     return this.inner.alive;
+  }
+
+  get isShareable(): boolean {
+    return this.inner.isShareable === true;
   }
 
   run(

@@ -5,7 +5,7 @@
 import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { createDeadlines, type Deadlines } from "./deadlines.ts";
+import { createDeadlines, type Deadlines } from "../../core/values/deadlines.ts";
 import type { Connection } from "../engines/engine.ts";
 import type { ReachLog } from "./reach-log.ts";
 
@@ -27,6 +27,8 @@ export interface PoolOptions {
 }
 
 interface Waiter {
+  /** Takes a connection that may carry others too. */
+  readonly shares: boolean;
   readonly take: (connection: Connection) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -34,6 +36,13 @@ interface Waiter {
 interface Idle {
   readonly connection: Connection;
   readonly sinceMs: number;
+}
+
+/** What a shared connection carries. */
+interface Load {
+  statements: number;
+  /** When the last of them was sent while there was no other (clock of `performance.now()`). */
+  sinceMs: number;
 }
 
 export class Pool {
@@ -46,6 +55,8 @@ export class Pool {
   /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
   private readonly busy = new Set<Connection>();
+  /** Busy connections that carry quick statements alone, which others may join. */
+  private readonly shared = new Map<Connection, Load>();
   private readonly waiters = new Set<Waiter>();
   private opening = 0;
   private closed = false;
@@ -86,8 +97,46 @@ export class Pool {
     return null;
   }
 
-  /** Rejects with `unavailable` at the deadline or after the acquire time-out, and with the driver's error when connecting failed. */
-  acquire(deadlineAtMs: number): Promise<Connection> {
+  /**
+   * As `tryAcquire`, for a statement that changes nothing and is known to be quick. While all connections are busy, it joins one that
+   * carries such statements alone, so that the server need not be waited for between two of them: one that has just begun, because what is
+   * unexpectedly slow would hold up those behind it. Whoever waits for a connection of his own comes first.
+   */
+  tryShare(): Connection | null {
+    const connection = this.tryAcquire();
+    if (connection !== null) {
+      this.share(connection);
+      return connection;
+    }
+    if (this.shared.size === 0 || this.waitsAlone()) return null;
+    return this.join(performance.now() - limits.sharedWaitMs);
+  }
+
+  private share(connection: Connection): void {
+    if (connection.isShareable)
+      this.shared.set(connection, { statements: 1, sinceMs: performance.now() });
+  }
+
+  private waitsAlone(): boolean {
+    for (const { shares } of this.waiters) if (!shares) return true;
+    return false;
+  }
+
+  /** `afterMs`: only connections whose statements began after that. */
+  private join(afterMs: number): Connection | null {
+    let least: Connection | null = null;
+    let statements: number = limits.sharedStatementsMax;
+    for (const [connection, load] of this.shared) {
+      if (load.statements >= statements || load.sinceMs < afterMs || !connection.alive) continue;
+      least = connection;
+      statements = load.statements;
+    }
+    if (least !== null) this.shared.get(least)!.statements++;
+    return least;
+  }
+
+  /** `shares`: as `tryShare`. Rejects with `unavailable` at the deadline or after the acquire time-out, and with the driver's error when connecting failed. */
+  acquire(deadlineAtMs: number, shares = false): Promise<Connection> {
     if (this.closed) return Promise.reject(unavailable("The database is closed"));
     const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
     if (connection !== null) return Promise.resolve(connection);
@@ -95,12 +144,12 @@ export class Pool {
       this.observer?.waited(0, false);
       return Promise.reject(unavailable("The database is busy; try again later"));
     }
-    return this.observer ? this.observedWait(this.observer, deadlineAtMs) : this.wait(deadlineAtMs);
+    const waiting = this.wait(deadlineAtMs, shares);
+    return this.observer ? this.observed(waiting, this.observer) : waiting;
   }
 
-  private observedWait(observer: DbObserver, deadlineAtMs: number): Promise<Connection> {
+  private observed(waiting: Promise<Connection>, observer: DbObserver): Promise<Connection> {
     const startedMs = performance.now();
-    const waiting = this.wait(deadlineAtMs);
     waiting.then(
       () => observer.waited(performance.now() - startedMs, true),
       () => observer.waited(performance.now() - startedMs, false),
@@ -108,7 +157,7 @@ export class Pool {
     return waiting;
   }
 
-  private wait(deadlineAtMs: number): Promise<Connection> {
+  private wait(deadlineAtMs: number, shares: boolean): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
@@ -116,6 +165,7 @@ export class Pool {
         reject(unavailable("No database connection became free in time; try again later"));
       });
       const waiter: Waiter = {
+        shares,
         take: (taken) => {
           this.deadlines.unwatch(entry);
           resolve(taken);
@@ -130,8 +180,15 @@ export class Pool {
     });
   }
 
-  /** Returns the connection to the pool; a broken one is replaced when callers are waiting. */
+  /** Returns the connection to the pool, once for each time that it was handed out; a broken one is replaced when callers are waiting. */
   release(connection: Connection): void {
+    const load = this.shared.get(connection);
+    if (load !== undefined && --load.statements > 0) {
+      load.sinceMs = performance.now();
+      if (connection.alive) this.fill(connection);
+      return;
+    }
+    this.shared.delete(connection);
     this.busy.delete(connection);
     if (!connection.alive) {
       connection.destroy();
@@ -170,11 +227,24 @@ export class Pool {
     for (const waiter of this.waiters) {
       this.waiters.delete(waiter);
       this.busy.add(connection);
+      if (waiter.shares) this.share(connection);
       waiter.take(connection);
+      if (this.shared.has(connection)) this.fill(connection);
       return;
     }
     this.idle.push({ connection, sinceMs: performance.now() });
     if (this.idleTimer === undefined) this.closeIdleLater(idleMaxMs);
+  }
+
+  /** Lets those who wait next join, as far as they share. */
+  private fill(connection: Connection): void {
+    const load = this.shared.get(connection)!;
+    for (const waiter of this.waiters) {
+      if (!waiter.shares || load.statements >= limits.sharedStatementsMax) return;
+      this.waiters.delete(waiter);
+      load.statements++;
+      waiter.take(connection);
+    }
   }
 
   private openMore(): void {

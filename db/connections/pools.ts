@@ -3,7 +3,7 @@ import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts"
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { Pool } from "./pool.ts";
 import type { ReachLog } from "./reach-log.ts";
 
@@ -63,10 +63,14 @@ export function createPools(
   };
 }
 
-/** A connection of the pool. Rejects with `unavailable` for every error of the driver. */
-export async function acquire(pool: Pool, deadlineAtMs: number): Promise<Connection> {
+/** A connection of the pool; `shares`: one that may carry others, as `Pool.tryShare`. Rejects with `unavailable` for every error of the driver. */
+export async function acquire(
+  pool: Pool,
+  deadlineAtMs: number,
+  shares = false,
+): Promise<Connection> {
   try {
-    return await pool.acquire(deadlineAtMs);
+    return await pool.acquire(deadlineAtMs, shares);
   } catch (error) {
     throw error instanceof AppError ? error : outOfReach(error, pool);
   }

@@ -8,7 +8,7 @@ import { unavailable } from "../../core/values/errors.ts";
 import type { Connection, Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { visibleError } from "./conflict.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { executing, type Executor } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire } from "./pools.ts";

@@ -7,7 +7,7 @@ import type { DbTransaction } from "../../core/plans/ports.ts";
 import type { Connection, Engine, Command } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { Conflict, visibleError } from "./conflict.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../../core/values/deadlines.ts";
 import { executing, type Executor, overdueMessage } from "./executor.ts";
 import { createPart } from "./part.ts";
 import type { Pool } from "./pool.ts";

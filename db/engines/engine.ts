@@ -43,9 +43,11 @@ export interface Command {
 export interface Connection {
   /** False once it broke or was destroyed; every further `run` rejects. */
   readonly alive: boolean;
+  /** True: `run` may be called while others are under way; they are sent at once and answered in turn. */
+  readonly isShareable?: boolean;
   /**
-   * `reuse` true: the text will come again, keep it prepared. `take`, only where the
-   * dialect has `lists`: gets each row as it comes; absent: rows are in the result. Rejects with the driver's own error.
+   * `reuse` true: the text will come again, keep it prepared. `take`, only where the dialect has `lists`: gets each row as it comes; absent:
+   * rows are in the result. Rejects with the driver's own error.
    */
   run(text: string, params: readonly unknown[], reuse: boolean, take?: TakeRow): Promise<RawResult>;
   /**

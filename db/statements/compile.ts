@@ -28,11 +28,29 @@ export interface Compiled {
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
   readonly generation: number;
+  /** How long statements of this text take; the same object for all of them. Null: a text that is not kept. */
+  readonly pace: Pace | null;
+}
+
+/** How long the statements of one text have taken lately. */
+export class Pace {
+  /** Of the last ones more than of the first; infinite before there was one. */
+  private averageMs = Infinity;
+
+  get isQuick(): boolean {
+    return this.averageMs <= limits.quickStatementMs;
+  }
+
+  took(durationMs: number): void {
+    this.averageMs =
+      this.averageMs === Infinity ? durationMs : this.averageMs * 0.8 + durationMs * 0.2;
+  }
 }
 
 export type Compile = (statement: Statement) => Compiled;
 
 interface Kept extends Printed {
+  readonly pace: Pace;
   readonly decode: (rows: RawRow[]) => Row[];
   /** Made when it is needed first. */
   beginList?: BeginList | null;
@@ -69,6 +87,7 @@ export function createCompiler(
       printed = {
         ...print(dialect, statement, shape),
         decode: decoderOf(dialect, answeredColumns(statement)),
+        pace: new Pace(),
       };
       if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
       kept.set(shape.key, printed);
@@ -85,6 +104,7 @@ export function createCompiler(
       beginList: listOf(dialect, statement, printed),
       forms: printed.forms,
       generation,
+      pace: printed.pace,
     };
   };
 }
@@ -112,7 +132,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  return { text, params, reuse: true, decode, beginList: null, forms: [], generation: 0 };
+  const rest = { beginList: null, forms: [], generation: 0, pace: null };
+  return { text, params, reuse: true, decode, ...rest };
 }
 
 function bindAll(

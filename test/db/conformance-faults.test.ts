@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { equals } from "../../core/query/statement.ts";
 import { openDb } from "../../db/open.ts";
+import { openSession, type PlainSession } from "../servers/session.ts";
 import {
   column,
   engine,
@@ -29,6 +30,18 @@ async function cutAll(): Promise<void> {
     "select id from information_schema.processlist where db = database() and id <> connection_id()",
   );
   for (const { id } of sessions) await bench.plain.run(`kill ${String(id)}`).catch(() => {});
+}
+
+/** Keeps a table from everybody else until it is closed. */
+async function holdTable(name: string): Promise<PlainSession> {
+  const holder = await openSession(engine, bench.url);
+  await holder.run(engine === "postgres" ? "begin" : "set autocommit = 0");
+  await holder.run(
+    engine === "postgres"
+      ? `lock table ${name} in access exclusive mode`
+      : `lock tables ${name} write`,
+  );
+  return holder;
 }
 
 const count = () =>
@@ -91,6 +104,44 @@ describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
     expect((await errorOf(late)).kind).toBe("unavailable");
     expect(performance.now() - startedAtMs).toBeLessThan(2_500);
     await db.close();
+  });
+});
+
+// Quick reads may be under way on one connection together.
+describe.runIf(engine !== "sqlite")("quick reads behind one that cannot end", () => {
+  const byName = (name: string, deadlineMs: number) =>
+    session(bench, deadlineMs).all(
+      select(bench.parents, ["id"], { where: equals(column(bench.parents, "name"), name) }),
+    );
+
+  test("are answered, whatever becomes of it", async () => {
+    const db = await reopen(bench, { connectionsMax: 1 });
+    const of = (deadlineMs: number) => bareSession(db, performance.now() + deadlineMs);
+    const blocked = select(bench.parents, ["id"]);
+    const free = select(bench.people, ["id"], { where: equals(column(bench.people, "code"), "x") });
+    // Both are known to be quick.
+    for (let run = 0; run < 3; run++)
+      await Promise.all([of(2_000).all(blocked), of(2_000).all(free)]);
+    const holder = await holdTable("parents");
+    const late = errorOf(of(400).all(blocked));
+    const others = Promise.all([free, free, free].map((one) => of(5_000).all(one)));
+    expect((await late).kind).toBe("unavailable");
+    expect(await others).toEqual([[], [], []]);
+    await holder.close();
+    expect(await of(2_000).all(blocked)).toEqual(await of(2_000).all(blocked));
+    await db.close();
+  });
+
+  test("keep their own answers, and their own errors, among many", async () => {
+    for (const id of ["one", "two", "three"])
+      await session(bench).insert(insert(bench.parents, { id: `shared-${id}`, name: id }));
+    const names = Array.from({ length: 200 }, (_, at) => ["one", "two", "three", "none"][at % 4]!);
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(names.map((name) => byName(name, 5_000)));
+      expect(answers.map((rows) => rows.map(({ id }) => id))).toEqual(
+        names.map((name) => (name === "none" ? [] : [`shared-${name}`])),
+      );
+    }
   });
 });
 

@@ -12,7 +12,8 @@ import { type Installation, readInstallation, Refusal } from "./installation.ts"
 import { createConsoleLog } from "./console-log.ts";
 import { refusingApp } from "./refusal.ts";
 import { digest, openRequestParts } from "./request-parts.ts";
-import { clientAt, type ClientEnv, ownCall } from "../../http/client-address.ts";
+import { clientAt, ownCall } from "../../http/client-address.ts";
+import type { ClientEnv } from "../../http/incoming.ts";
 import type { Console } from "../../http/show-console.ts";
 import { appOver } from "../open-project.ts";
 import { bundledConsole } from "./bundled-console.ts";

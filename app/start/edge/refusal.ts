@@ -2,15 +2,17 @@
  * Answers for an invalid configuration: 503 to everything except `/health/live`. The reason is only logged, because it
  * names files and tables.
  */
+import { systemClock } from "../../../core/values/clock.ts";
 import { Hono } from "hono";
 import { unavailable } from "../../../core/values/errors.ts";
 import type { Log } from "../../../core/plans/ports.ts";
 import { inExchange } from "../../http/exchange.ts";
 import { isLive } from "../../http/health.ts";
+import { viaHono } from "../../http/via-hono.ts";
 
 export function refusingApp(log: Log): Hono {
   const deps = {
-    now: () => new Date().toISOString(),
+    now: systemClock,
     newId: () => crypto.randomUUID(),
     log,
     checkHost: null,
@@ -23,13 +25,15 @@ export function refusingApp(log: Log): Hono {
   const app = new Hono();
   app.get(
     "/health/live",
-    inExchange(deps, isLive({ ...deps, projects: new Map(), pingRedis: null })),
+    viaHono(inExchange(deps, isLive({ ...deps, projects: new Map(), pingRedis: null }))),
   );
   app.all(
     "*",
-    inExchange(deps, () => {
-      throw unavailable("The configuration is not valid; see the log");
-    }),
+    viaHono(
+      inExchange(deps, () => {
+        throw unavailable("The configuration is not valid; see the log");
+      }),
+    ),
   );
   return app;
 }

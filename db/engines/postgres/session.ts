@@ -83,22 +83,24 @@ function sslOf({ tls, host }: Address) {
   };
 }
 
-/** A session with the server over a socket. It runs one statement at a time. */
+/** A session with the server over a socket. Statements that are sent while others run are answered after them. */
 export class PostgresSession implements PostgresConnection {
   alive = true;
+  /** Not through a pooler, which may hand each statement to another session. */
+  readonly isShareable: boolean;
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
   private readonly prepared = new Set<string>();
-  /** Rejects the one run that is under way. */
-  private reject: (error: Error) => void = () => {};
-  private isRunning = false;
+  /** Rejects the runs that are under way. */
+  private readonly running = new Set<(error: Error) => void>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
   private isEnding = false;
   private backend: Backend | undefined;
 
   constructor(address: Address, socket: net.Socket | TlsSocket) {
     this.address = address;
+    this.isShareable = !address.isPooled;
     this.socket = socket;
     this.client = clientOver(address, socket, () => {
       this.alive = false;
@@ -188,8 +190,7 @@ export class PostgresSession implements PostgresConnection {
     this.isEnding = true;
     // The server looks at its socket only between statements: one that waits for a lock would still be carried out.
     const cancelled =
-      this.isRunning && this.backend ? requestCancel(this.address, this.backend) : null;
-    this.isRunning = false;
+      this.running.size > 0 && this.backend ? requestCancel(this.address, this.backend) : null;
     const error = lostError("CONNECTION_DESTROYED", "The connection to the database was cut");
     // A pooler cancels only for clients that are still there.
     if (this.address.isPooled && cancelled) void this.cutAfter(cancelled, error);
@@ -198,7 +199,7 @@ export class PostgresSession implements PostgresConnection {
 
   private async cutAfter(cancelled: Promise<unknown>, error: Error): Promise<void> {
     this.alive = false;
-    this.reject(error);
+    this.rejectAll(error);
     await cancelled;
     this.socket.destroy();
   }
@@ -207,7 +208,12 @@ export class PostgresSession implements PostgresConnection {
   cut(error: Error): void {
     this.alive = false;
     this.socket.destroy();
-    this.reject(error);
+    this.rejectAll(error);
+  }
+
+  private rejectAll(error: Error): void {
+    for (const reject of this.running) reject(error);
+    this.running.clear();
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
@@ -236,19 +242,18 @@ export class PostgresSession implements PostgresConnection {
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
     if (!this.alive)
       throw lostError("CONNECTION_CLOSED", "The connection to the database is closed");
-    this.isRunning = true;
+    const run = Promise.withResolvers<T>();
+    this.running.add(run.reject);
     try {
-      const result = await new Promise<T>((resolve, rejectRun) => {
-        this.reject = rejectRun;
-        start().then(resolve, rejectRun);
-      });
+      start().then(run.resolve, run.reject);
+      const result = await run.promise;
       this.backend ??= stateOf(result);
-      this.isRunning = false;
       return result;
     } catch (error) {
-      this.isRunning = false;
       if (failure(error).kind === "connection") this.destroy();
       throw error;
+    } finally {
+      this.running.delete(run.reject);
     }
   }
 }

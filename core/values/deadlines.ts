@@ -3,7 +3,7 @@
  * own for every statement costs more than the rest of the bookkeeping; one for the whole process would end with the request that
  * started it on runtimes that give each request its own timers.
  */
-import { unavailable } from "../../core/values/errors.ts";
+import { unavailable } from "./errors.ts";
 
 /** Precision of the deadlines. */
 const tickMs = 25;
