@@ -18,9 +18,12 @@ interface Item {
   stock: number;
 }
 
-/** The five requests, written for one driver. */
+/** The requests, written for one driver. */
 interface Handlers {
   first(id: string): Promise<Row | undefined>;
+  list(limit: number, order: "asc" | "desc"): Promise<Row[]>;
+  /** Those whose name begins with this, in any case. */
+  labels(start: string, limit: number): Promise<Row[]>;
   page(perPage: number, offset: number): Promise<{ rows: Row[]; total: number }>;
   create(item: Item, now: string): Promise<Row>;
   update(item: Item, now: string): Promise<Row | undefined>;
@@ -29,6 +32,7 @@ interface Handlers {
 
 const columns = "id, name, price, stock, active, created_at, created_by, updated_at, updated_by";
 const inserted = "id, name, price, stock, active, created_at, created_by";
+const startingWith = (start: string): string => `${start.toLowerCase()}%`;
 const by = { create: "Input from API", update: "Update from API" };
 
 function onPostgres(url: string): Handlers {
@@ -51,6 +55,14 @@ function onPostgres(url: string): Handlers {
     (await sql.unsafe(text, params, { prepare: true })).map((row) => show(row as Row)!);
   return {
     first: async (id) => (await run(`SELECT ${columns} FROM items WHERE id = $1`, [id]))[0],
+    list: (limit, order) =>
+      run(`SELECT ${columns} FROM items ORDER BY id ${order} LIMIT $1`, [limit]),
+    labels: (start, limit) =>
+      sql.unsafe(
+        "SELECT id, name AS text FROM items WHERE lower(name) LIKE $1 ORDER BY name, id LIMIT $2",
+        [startingWith(start), limit],
+        { prepare: true },
+      ),
     async page(perPage, offset) {
       const [rows, count] = await Promise.all([
         run(`SELECT ${columns} FROM items ORDER BY id LIMIT $1 OFFSET $2`, [perPage, offset]),
@@ -123,6 +135,17 @@ function onMysql(url: string): Handlers {
       );
       return show(rows[0]);
     },
+    async list(limit, order) {
+      const text = `SELECT ${columns} FROM items ORDER BY id ${order} LIMIT ?`;
+      const [rows] = await pool.execute<RowDataPacket[]>(text, [limit]);
+      return rows.map((row) => show(row)!);
+    },
+    async labels(start, limit) {
+      const text =
+        "SELECT id, name AS text FROM items WHERE lower(name) LIKE ? ORDER BY name, id LIMIT ?";
+      const [rows] = await pool.execute<RowDataPacket[]>(text, [startingWith(start), limit]);
+      return rows;
+    },
     async page(perPage, offset) {
       const [[rows], [count]] = await Promise.all([
         pool.execute<RowDataPacket[]>(`SELECT ${columns} FROM items ORDER BY id LIMIT ? OFFSET ?`, [
@@ -167,6 +190,13 @@ function onSqlite(path: string): Handlers {
       : undefined;
   const sqlTime = (now: string) => now.replace("T", " ").replace("Z", "");
   const first = db.prepare(`SELECT ${columns} FROM items WHERE id = ?`);
+  const lists = {
+    asc: db.prepare(`SELECT ${columns} FROM items ORDER BY id LIMIT ?`),
+    desc: db.prepare(`SELECT ${columns} FROM items ORDER BY id DESC LIMIT ?`),
+  };
+  const labels = db.prepare<[string, number], Row>(
+    "SELECT id, name AS text FROM items WHERE lower(name) LIKE ? ORDER BY name, id LIMIT ?",
+  );
   const page = db.prepare(`SELECT ${columns} FROM items ORDER BY id LIMIT ? OFFSET ?`);
   const count = db.prepare("SELECT count(*) AS n FROM items");
   const create = db.prepare(
@@ -180,6 +210,8 @@ function onSqlite(path: string): Handlers {
   );
   return {
     first: async (id) => show(first.get(id)),
+    list: async (limit, order) => lists[order].all(limit).map((row) => show(row)!),
+    labels: async (start, limit) => labels.all(startingWith(start), limit),
     page: async (perPage, offset) => ({
       rows: page.all(perPage, offset).map((row) => show(row)!),
       total: (count.get() as { n: number }).n,
@@ -193,6 +225,13 @@ function onSqlite(path: string): Handlers {
   };
 }
 
+interface ReadBody {
+  readonly page: number;
+  readonly per_page: number;
+  readonly limit?: number;
+  readonly sort_columns: [{ readonly order: "asc" | "desc" }];
+}
+
 function createApp(handlers: Handlers): Hono {
   const app = new Hono();
   const time = () => new Date().toISOString();
@@ -204,8 +243,16 @@ function createApp(handlers: Handlers): Hono {
       timestamp: time(),
     });
   });
+  app.get("/api/bench/items/lookup", async (c) => {
+    const data = await handlers.labels(c.req.query("search") ?? "", Number(c.req.query("limit")));
+    return c.json({ success: true, count: data.length, data, timestamp: time() });
+  });
   app.post("/api/bench/items/read", async (c) => {
-    const { page, per_page } = await c.req.json<{ page: number; per_page: number }>();
+    const { page, per_page, limit, sort_columns } = await c.req.json<ReadBody>();
+    if (limit !== undefined) {
+      const data = await handlers.list(limit, sort_columns[0].order);
+      return c.json({ success: true, data, count: data.length, timestamp: time() });
+    }
     const { rows, total } = await handlers.page(per_page, (page - 1) * per_page);
     const total_pages = Math.ceil(total / per_page);
     const pagination = {

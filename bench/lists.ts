@@ -1,9 +1,12 @@
 /**
  * `npm run bench:lists [-- postgres mysql sqlite]`: a grid that searches four columns, a drop-down that searches its labels and a list
- * of 1,000 rows, against hand-written handlers; what the cache gains, and what the counts of a grid cost. `BENCH_ROWS=10000,1000000`
- * chooses the sizes of the table. How it measures: `contest.ts`.
+ * of 1,000 rows, against hand-written handlers; what the cache gains, and what the counts of a grid cost; pages that nobody has asked for
+ * before, the last page of a sorted grid, and searches with the indexes that `check --advise` names. `BENCH_ROWS=10000,1000000` chooses
+ * the sizes of the table. How it measures: `contest.ts`.
  */
-import { bench, contest, printHead } from "./contest.ts";
+import { checkConfig } from "../app/start/check-config.ts";
+import { openSession } from "../test/servers/session.ts";
+import { bench, contest, type EngineName, printHead } from "./contest.ts";
 import { createList } from "./list-table.ts";
 import type { Load } from "./load.ts";
 
@@ -11,14 +14,14 @@ const sizes = (process.env["BENCH_ROWS"] ?? "10000,100000,1000000").split(",").m
 
 const endpoint = {
   tableName: "items",
-  action: { read: true, datatables: true, lookup: true },
+  action: { read: true, datatables: true, lookup: true, update: true },
   fieldNameLookup: { id: "id", text: "name" },
   datatablesWhere: ["code", "name", "category", "remark"],
   auditColumns: false,
 };
 
 const path = (action: string): string => `/api/bench/items/${action}`;
-const grid = (more: object = {}): Load => ({
+const grid = (more: () => object = () => ({})): Load => ({
   path: path("datatables"),
   body: (at) =>
     JSON.stringify({
@@ -26,7 +29,7 @@ const grid = (more: object = {}): Load => ({
       start: (at % 20) * 10,
       length: 10,
       search: { value: "valve" },
-      ...more,
+      ...more(),
     }),
   expectedStatus: 200,
   connections: 4,
@@ -54,6 +57,66 @@ const page: Load = {
   expectedStatus: 200,
 };
 
+/** Counts on over all turns, so that no page is asked for twice. */
+let asked = 0;
+const newPage = (more: object = {}): Load =>
+  grid(() => {
+    asked++;
+    return { start: asked % 200, length: 10 + (Math.floor(asked / 200) % 90), ...more };
+  });
+const lastPage = (rows: number): Load =>
+  grid(() => ({
+    search: { value: "" },
+    sort_columns: [{ column: "name", direction: "ASC" }],
+    start: rows - 110 + (++asked % 100),
+  }));
+const rareSearch = grid(() => ({
+  search: { value: `valve ${1000 + (++asked % 8000)}` },
+  start: 0,
+}));
+const lookupOf = (query: string): Load => ({
+  ...loads["lookup, search"]!,
+  path: `${path("lookup")}?${query}`,
+});
+
+/** Writes through the service, one row after the other, until it is stopped. */
+function writeTo(origin: string): () => Promise<void> {
+  let isOver = false;
+  const writing = (async () => {
+    for (let at = 0; !isOver; at++) {
+      const response = await fetch(`${origin}${path("update")}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ id: 1 + (at % 1000), stock: at % 100 }),
+      });
+      if (response.status !== 200) throw new Error(`update answered ${response.status}`);
+    }
+  })();
+  return () => ((isOver = true), writing);
+}
+
+const searchingPrefix = {
+  ...endpoint,
+  fieldNameLookup: { ...endpoint.fieldNameLookup, match: "prefix" },
+};
+
+/** Makes the indexes that `check --advise` names. */
+async function advise(engine: EngineName, url: string): Promise<void> {
+  const address = engine === "sqlite" ? `sqlite:${url}` : url;
+  const database = { url: address };
+  const files = { "bench/project.json": { database }, "bench/items.json": searchingPrefix };
+  const { advice } = await checkConfig({
+    files: new Map(Object.entries(files).map(([name, file]) => [name, JSON.stringify(file)])),
+    env: {},
+    advises: true,
+  });
+  const session = await openSession(engine, address);
+  for (const statement of advice!.flatMap(({ statements }) => statements))
+    await session.run(statement);
+  if (engine !== "mysql") await session.run("ANALYZE");
+  await session.close();
+}
+
 await bench(async ({ engines, database, serve, serveByHand }) => {
   for (const rows of sizes) {
     console.log(`\n${rows} rows`);
@@ -61,22 +124,87 @@ await bench(async ({ engines, database, serve, serveByHand }) => {
       const url = await database(engine);
       await createList(engine, url, rows);
       const byHand = await serveByHand("lists-by-hand.ts", engine, url);
-      const project = { cache: { enabled: false } };
+      // The last pages are among those that are asked for.
+      const limits = { limits: { maxOffset: rows } };
+      const project = { ...limits, cache: { enabled: false } };
       const rowgate = await serve(engine, { database: url, endpoint, project });
-      const cached = await serve(engine, { database: url, endpoint });
+      const cached = await serve(engine, { database: url, endpoint, project: limits });
       printHead("by hand", "Rowgate");
       for (const [name, load] of Object.entries(loads))
         await contest(`${engine} | ${name}`, { ...byHand, load }, { ...rowgate, load });
       printHead("without", "with");
       const names = "read, page of 100 with total: the cache";
       await contest(`${engine} | ${names}`, { ...rowgate, load: page }, { ...cached, load: page });
-      const [exact, none] = [grid({ search: {} }), grid({ search: {}, count: "none" })];
+      const [exact, none] = [
+        grid(() => ({ search: {} })),
+        grid(() => ({ search: {}, count: "none" })),
+      ];
       await contest(
         `${engine} | grid: exact counts`,
         { ...rowgate, load: none },
         { ...rowgate, load: exact },
       );
-      for (const { stop } of [byHand, rowgate, cached]) stop();
+      printHead("by hand", "Rowgate");
+      const whole = newPage({ search: { value: "" } });
+      const pages = { "another page of a grid": whole, "another page of a search": newPage() };
+      for (const [name, load] of Object.entries(pages))
+        await contest(
+          `${engine} | ${name}: the total is kept`,
+          { ...byHand, load },
+          { ...cached, load },
+        );
+      const stopWriting = writeTo(cached.origin);
+      for (const [name, load] of Object.entries(pages))
+        await contest(
+          `${engine} | ${name}, while rows are written`,
+          { ...byHand, load },
+          { ...cached, load },
+        );
+      await stopWriting();
+      const last = lastPage(rows);
+      await contest(
+        `${engine} | the last pages of a sorted grid, counted`,
+        { ...byHand, load: last },
+        { ...rowgate, load: last },
+      );
+      await contest(
+        `${engine} | the same: the total is kept`,
+        { ...byHand, load: last },
+        { ...cached, load: last },
+      );
+      const estimated = newPage({ count: "estimated" });
+      await contest(
+        `${engine} | a page of a search, estimated`,
+        { ...byHand, load: estimated },
+        { ...rowgate, load: estimated },
+      );
+
+      const indexed = await database(engine);
+      await createList(engine, indexed, rows);
+      await advise(engine, indexed);
+      const byHandIndexed = await serveByHand("lists-by-hand.ts", engine, indexed);
+      const quick = await serve(engine, { database: indexed, endpoint: searchingPrefix, project });
+      const prefix = [
+        lookupOf("limit=50&prefix&search=brass%20valve%2012"),
+        lookupOf("limit=50&search=brass%20valve%2012"),
+      ] as const;
+      const searches = {
+        "a rare search of a grid": [rareSearch, rareSearch],
+        "lookup, beginning of labels": prefix,
+      } as const;
+      for (const [name, [left, right]] of Object.entries(searches)) {
+        await contest(
+          `${engine} | ${name}: the advised index`,
+          { ...byHand, load: left },
+          { ...quick, load: right },
+        );
+        await contest(
+          `${engine} | ${name}: the index on both sides`,
+          { ...byHandIndexed, load: left },
+          { ...quick, load: right },
+        );
+      }
+      for (const { stop } of [byHand, rowgate, cached, byHandIndexed, quick]) stop();
     }
   }
 });

@@ -17,6 +17,8 @@ export interface Load {
   readonly connections?: number;
   /** Of each connection, between an answer and its next request; default: none. */
   readonly pauseMs?: number;
+  /** Requests of all connections together, evenly spread; default: as many as are answered. */
+  readonly perSecond?: number;
 }
 
 /** Answers per second. Rejects when one of them has another status than expected. */
@@ -28,16 +30,23 @@ export async function measure(origin: string, load: Load, durationMs: number): P
 
 /** The milliseconds that each answer took. Rejects as `measure`. */
 export async function latencies(origin: string, load: Load, durationMs: number): Promise<number[]> {
-  const { connections = 16, pauseMs, expectedStatus } = load;
+  const { connections = 16, pauseMs, perSecond, expectedStatus } = load;
   const { hostname, port, host } = new URL(origin);
   const head = headOf(load, host);
   const endMs = performance.now() + durationMs;
   const times: number[] = [];
   let sent = 0;
+  const slotMs = perSecond === undefined ? 0 : (connections * 1000) / perSecond;
   const client = async () => {
     const line = new Line(connect(Number(port), hostname));
+    let nextMs = performance.now() + Math.random() * slotMs;
     try {
       while (performance.now() < endMs) {
+        if (slotMs > 0) {
+          await sleep(Math.max(0, nextMs - performance.now()));
+          // Who is late does not hurry afterwards.
+          nextMs = Math.max(nextMs + slotMs, performance.now());
+        }
         const startMs = performance.now();
         const body = load.method === "GET" ? "" : load.body(sent++);
         const { status, text } = await line.send(`${head(body)}${body}`);
@@ -126,7 +135,8 @@ class Line {
     this.status = Number(head.slice(9, 12));
     this.bodyAt = end + headEnd.length;
     const announced = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    this.length = announced === undefined ? "until the last chunk" : this.bodyAt + Number(announced);
+    this.length =
+      announced === undefined ? "until the last chunk" : this.bodyAt + Number(announced);
     return true;
   }
 

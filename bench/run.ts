@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- postgres mysql sqlite]`: the actions on single records, and a page with its total, against a hand-written Hono
+ * `npm run bench [-- postgres mysql sqlite]`: the actions on single records, pages and a drop-down, against a hand-written Hono
  * handler with the same driver, on each engine. Gets its databases the way `npm test` does; how it measures: `contest.ts`.
  */
 import { bench, contest, printHead } from "./contest.ts";
@@ -13,6 +13,22 @@ const loads: Readonly<Record<string, Load>> = {
   first: {
     path: path("first"),
     body: (at) => JSON.stringify({ where: { key: "id", value: anyKey(at) } }),
+    expectedStatus: 200,
+  },
+  "read 20": {
+    path: path("read"),
+    body: (at) =>
+      JSON.stringify({
+        limit: 20,
+        sort_columns: [{ column: "id", order: at % 2 ? "asc" : "desc" }],
+      }),
+    expectedStatus: 200,
+  },
+  "lookup by prefix": {
+    path: `${path("lookup")}?limit=20&search=Item%2042`,
+    method: "GET",
+    headers: { "X-Request-Mode": "dynamic" },
+    body: () => "",
     expectedStatus: 200,
   },
   "read 20 with total": {
@@ -40,14 +56,15 @@ const loads: Readonly<Record<string, Load>> = {
 
 const endpoint = {
   tableName: "items",
-  action: { create: true, read: true, first: true, update: true, adjust: true },
+  action: { create: true, read: true, first: true, update: true, adjust: true, lookup: true },
+  fieldNameLookup: { id: "id", text: "name", match: "prefix" },
   fieldName: ["id", "name", "price", "stock", "active"],
   fieldValidation: [{ name: "name", type: "string", required: true }],
   adjustConfig: { fields: { stock: { type: "integer", min: 0 } } },
 };
 
 await bench(async ({ engines, database, serve, serveByHand }) => {
-  printHead("by hand", "Rowgate");
+  printHead("by hand", "Rowgate", { withCpu: true });
   for (const engine of engines) {
     const [mine, theirs] = [await database(engine), await database(engine)];
     await createTable(engine, mine);

@@ -4,15 +4,18 @@
  */
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
-import { countRows, type RowCount } from "../lists/count.ts";
+import { type CountMode, countRows, type RowCount } from "../lists/count.ts";
+import { type CountedPage, readCountedPage } from "../lists/counted-page.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
+import type { Row } from "../plans/ports.ts";
+import type { TextForm } from "../query/list-text.ts";
+import type { Select } from "../query/statement.ts";
 import { shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
 import { isObject } from "../values/json.ts";
-import type { ReadQueries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
+import type { ReadQueries, ReadSession } from "../callers/session.ts";
 import { gridAnswerSchema, gridSchema } from "../grid/grid-schema.ts";
 
 export const datatables = defineAction<GridPlan>({
@@ -46,7 +49,7 @@ export const datatables = defineAction<GridPlan>({
   async run({ body, entity, session, cache }, plan) {
     const { draw, ...request } = parseGrid(body, plan, entity.settings);
     const keep = cache.keeping({ entity, kind: "datatables", dependsOn: plan.dependsOn });
-    const asked = { ...request, keep };
+    const asked = { ...request, keep, counted: countedParameters(body) };
     const rest = await keep(["page", cachedParameters(body)], () =>
       membersOf(session, plan, asked),
     );
@@ -63,65 +66,98 @@ function cachedParameters(body: Record<string, unknown>): object {
   return parameters;
 }
 
-type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep };
+/** Those on which the number of rows behind the pages depends: all pages and orders share them. */
+function countedParameters(body: Record<string, unknown>): object {
+  const { start: _start, length: _length, order: _order, ...parameters } = body;
+  const { draw: _draw, _: _cacheBuster, sort_columns: _sort, ...counted } = parameters;
+  return counted;
+}
+
+type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep; readonly counted: object };
 
 /** All members of the answer except `draw`. The statements run concurrently. */
 async function membersOf(
-  queries: ReadQueries,
+  session: ReadSession,
   plan: GridPlan,
   request: Asked,
 ): Promise<Record<string, unknown>> {
-  const { source, builderColumns, listColumns } = plan;
-  const { filter, count } = request;
-  const countValues = createCountValues(queries, plan);
-  const total = totalOf(queries, plan, request);
-  const [found, allRows, filtered, panes, builder, lists] = await Promise.all([
-    pageOf(queries, plan, request),
-    total,
-    filter === null ? total : countRows(queries, { kind: "count", source, where: filter }, count),
+  const { builderColumns, listColumns } = plan;
+  const { filter } = request;
+  const countValues = createCountValues(session, plan);
+  const [all, page, panes, builder, lists] = await Promise.all([
+    filter === null ? null : totalOf(session, plan, request),
+    pageOf(session, plan, request),
     paneOptions(plan.paneColumns, { ...request, countValues }),
     optionsOf(builderColumns, { countValues, hasEmpty: false }),
     optionsOf(listColumns, { countValues, hasEmpty: true }),
   ]);
+  const { rows, count: filtered } = page;
   return {
-    ...countsOf(request, found.length, { total: allRows, filtered }),
-    data: shownRows(found.slice(0, request.length), plan),
+    ...countsOf(request, rows.found, { total: all ?? filtered, filtered }),
+    data: shownRows(rows.shown, plan),
     ...(plan.paneColumns.length > 0 && { searchPanes: { options: panes } }),
     ...(builderColumns.length > 0 && { searchBuilder: { options: builder } }),
     ...(listColumns.length > 0 && { columnControl: lists }),
   };
 }
 
-/** The number of all rows of the source, without the request's filters. All pages share it. */
+/** The number of all rows of the source, without the request's filters. All pages and filters share it. */
 async function totalOf(
   queries: ReadQueries,
   { source }: GridPlan,
   { count, keep }: Asked,
 ): Promise<RowCount> {
   const statement = { kind: "count", source, where: null } as const;
-  return JSON.parse(await keep(["total", count], () => countRows(queries, statement, count)));
+  return JSON.parse(await keep(totalKey(count), () => countRows(queries, statement, count)));
 }
 
-/** The rows of the page. Without counts, one more row is read to see whether there is a next page. */
+const totalKey = (count: CountMode): unknown => ["total", count];
+
+/** The rows of the page, and the number of those that the filters leave. */
 const pageOf = (
-  queries: ReadQueries,
-  { source, columns }: GridPlan,
-  { filter, sort, start, length, count }: Asked,
-): Promise<Row[]> =>
-  queries.all({
-    kind: "select",
-    source,
-    columns: [...columns.values()],
-    where: filter,
-    sort,
-    limit: count === "none" ? length + 1 : length,
+  session: ReadSession,
+  { source, columns, key }: GridPlan,
+  { filter, sort, start, length, count, keep, counted }: Asked,
+): Promise<CountedPage<GridRows>> =>
+  readCountedPage(session, {
+    list: {
+      kind: "select",
+      source,
+      columns: [...columns.values()],
+      where: filter,
+      sort,
+      limit: null,
+      offset: 0,
+      lock: false,
+    },
+    key,
+    size: length,
     offset: start,
-    lock: false,
+    countMode: count,
+    readRows,
+    keepCount: async (make) =>
+      JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
   });
+
+interface GridRows {
+  readonly shown: Row[];
+  readonly found: number;
+}
+
+/** Their values, of which the grid's rows are made. */
+async function readRows(
+  queries: ReadQueries,
+  select: Select,
+  { rowsMax, isReversed }: TextForm,
+): Promise<GridRows> {
+  const rows = await queries.all(select);
+  if (isReversed) rows.reverse();
+  return { shown: rows.slice(0, rowsMax), found: rows.length };
+}
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
 function countsOf(
-  { start, length, count, filter }: Asked,
+  { start, count, filter }: Asked,
   found: number,
   { total, filtered }: { total: RowCount; filtered: RowCount },
 ): Record<string, unknown> {
@@ -132,8 +168,7 @@ function countsOf(
     const counts = { recordsTotal: total.total, recordsFiltered: filtered.total };
     return count === "estimated" ? { ...counts, count_mode: "exact" } : counts;
   }
-  const isEnd = found < length && (found > 0 || start === 0);
-  const left = isEnd ? seen : Math.max(filtered.total, found > 0 ? seen : 0);
+  const left = Math.max(filtered.total, found > 0 ? seen : 0);
   const all = filter === null ? left : Math.max(total.total, left);
   return { recordsTotal: all, recordsFiltered: left, count_mode: "estimated" };
 }

@@ -2,7 +2,8 @@
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
 import type { Column, Columns } from "../values/column.ts";
-import { type CountMode, countRows, parseCountMode, type RowCount } from "../lists/count.ts";
+import { type CountMode, parseCountMode, type RowCount } from "../lists/count.ts";
+import { readCountedPage } from "../lists/counted-page.ts";
 import {
   asksForCursor,
   cursorFailure,
@@ -21,7 +22,7 @@ import {
   parsePage,
 } from "../lists/page.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries, ReadSession } from "../callers/session.ts";
 import type { ListText } from "../query/list-text.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
@@ -53,6 +54,7 @@ export const read = defineAction<ReadPlan>({
 /** A checked request: the filter and order of the list, and the page that is answered. */
 interface ReadRequest {
   readonly list: Select;
+  readonly key: readonly Column[];
   readonly paging: Page | CursorPage;
   /** Only for pages with numbers. */
   readonly countMode: CountMode;
@@ -65,7 +67,7 @@ function parseRead(
   plan: ReadPlan,
   { project, name, settings }: Entity,
 ): ReadRequest {
-  const { source, columns, scope } = plan;
+  const { source, columns, scope, key } = plan;
   const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
   const sort = orderedBy(parseSort(body["sort_columns"], columns), plan);
   const list: Select = {
@@ -85,11 +87,11 @@ function parseRead(
     const paging = parsePage(body, settings.offsetMax);
     const fault = paging.offset > 0 ? onlyPage(plan) : null;
     if (fault) throw fault;
-    return { list, paging, countMode, counted };
+    return { list, key, paging, countMode, counted };
   }
   mustTellRowsApart(plan);
   const cursorList = { name: `${project}/${name}`, sort, filter, hasKey: plan.key.length > 0 };
-  return { list, paging: parseCursorPage(body, cursorList), countMode, counted };
+  return { list, key, paging: parseCursorPage(body, cursorList), countMode, counted };
 }
 
 /** A cursor contains the sorted values and the key, so the client must be allowed to see the key. */
@@ -105,7 +107,7 @@ function mustTellRowsApart(plan: ReadPlan): void {
 type Members = Record<string, unknown>;
 
 /** The members of the answer. */
-async function membersOf(session: ReadQueries, request: ReadRequest, keep: Keep): Promise<Members> {
+async function membersOf(session: ReadSession, request: ReadRequest, keep: Keep): Promise<Members> {
   const { list, paging } = request;
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
@@ -126,22 +128,23 @@ async function readBehind(
   return { ...shownIn(rows), pagination: pageBehind(rows, cursor) };
 }
 
-/** The page with a number. Without an exact count, one more row is read to see whether there is a next page. */
 async function readPage(
-  session: ReadQueries,
-  { list, countMode, counted, page }: ReadRequest & { page: NumberedPage },
+  session: ReadSession,
+  { list, key, countMode, counted, page }: ReadRequest & { page: NumberedPage },
   keep: Keep,
 ): Promise<Members> {
   const { size, offset } = page;
-  const isExact = countMode === "exact";
-  const { source, where } = list;
-  const [rows, counts] = await Promise.all([
-    session.allAsText({ ...list, limit: isExact ? size : size + 1, offset }, { rowsMax: size }),
-    keep(counted, () => countRows(session, { kind: "count", source, where }, countMode)),
-  ]);
-  const count = JSON.parse(counts) as RowCount;
+  const { rows, count } = await readCountedPage(session, {
+    list,
+    key,
+    size,
+    offset,
+    countMode,
+    readRows: (queries, select, form) => queries.allAsText(select, form),
+    keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
+  });
   const pagination =
-    isExact && count.total !== null
+    countMode === "exact" && count.total !== null
       ? paginationOf(page.page, size, count.total)
       : lookAheadPagination(page, rows.found, count);
   return { ...shownIn(rows), pagination };

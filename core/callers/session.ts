@@ -30,7 +30,7 @@ export interface ReadQueries {
   /** The first row, or null. */
   one(select: Select): Promise<Row | null>;
   count(count: Count): Promise<number>;
-  /** The number of rows that the planner expects; null when the engine has no estimate for this count. */
+  /** About the number of rows, within a factor of two; null when there is no such estimate for this count. */
   estimate(count: Count): Promise<number | null>;
   /** A row per group, its members in the order of the outputs. */
   aggregate(aggregate: Aggregate): Promise<Row[]>;

@@ -8,9 +8,11 @@ import { remembering } from "../config/survey.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Db, IndexWish } from "../plans/ports.ts";
 import { labelMatch } from "../lists/lookup-filter.ts";
+import { textMatches } from "../grid/text-match.ts";
 import { orderedBy } from "../lists/order.ts";
 import { type Condition, type Count, equals, type Select, sourceOf } from "../query/statement.ts";
 import type { Column, Table } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { AppError } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";
 
@@ -24,12 +26,16 @@ export interface Advice {
   readonly statements: readonly string[];
 }
 
+const noIndex = "no index of this database serves that";
+
 /** A request, and the index that it would want. */
 interface Request {
   readonly wish: IndexWish;
   readonly statement: Select | Count;
   /** What happens without it: `drop-downs search name, and each search reads the whole table`. */
   readonly message: string;
+  /** What to do where no index of the database would help. */
+  readonly otherwise?: string;
 }
 
 /** Tables with fewer rows are read quickly enough as a whole. */
@@ -46,19 +52,29 @@ export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]
     const own = payload.tableName === undefined ? null : await catalog.table(payload.tableName);
     if (entity === undefined || own?.kind !== "table") continue;
     for (const request of requestsOf(entity, own)) {
-      const { table, column, use } = request.wish;
-      const key = JSON.stringify([table.identity, column.name, use]);
+      const { table, column, others = [], use } = request.wish;
+      const names = [column, ...others].map(({ name }) => name);
+      const key = keyOf(table, use, names);
       if (found.has(key)) continue;
       const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
       large.set(table.identity, isLarge);
       if (!(await isLarge) || (await isServed(request, db))) continue;
       const advice = adviceOf(document.file, request, db);
       const isTold = advice.statements.length > 0 && isAmong([...found.values()], advice);
-      if (!isTold) found.set(key, advice);
+      if (isTold) continue;
+      found.set(key, advice);
+      // An index for texts within the texts of several columns serves searches in each of them.
+      if (use === "contains" && advice.statements.length > 0)
+        for (const name of names)
+          for (const served of [use, "begins"] as const)
+            found.set(keyOf(table, served, [name]), advice);
     }
   }
-  return [...found.values()];
+  return [...new Set(found.values())];
 }
+
+const keyOf = (table: Table, use: IndexWish["use"], names: readonly string[]): string =>
+  JSON.stringify([table.identity, use, ...names]);
 
 /** A database that gives no plan for a statement gets no advice about it. */
 async function isServed({ wish, statement }: Request, db: Db): Promise<boolean> {
@@ -75,23 +91,20 @@ async function isServed({ wish, statement }: Request, db: Db): Promise<boolean> 
 const isAmong = (told: readonly Advice[], { statements }: Advice): boolean =>
   told.some((one) => one.statements.join() === statements.join());
 
-function adviceOf(file: string, { wish, message }: Request, db: Db): Advice {
+function adviceOf(file: string, { wish, message, otherwise = noIndex }: Request, db: Db): Advice {
   const statements = db.indexFor(wish) ?? [];
-  const other =
-    wish.use === "contains"
-      ? `; no index of this database finds a text within a text, but "match": "prefix" in fieldNameLookup could use one`
-      : "; no index of this database serves that";
   return {
     file,
     table: wish.table.name,
     column: wish.column.name,
-    message: statements.length > 0 ? message : message + other,
+    message: statements.length > 0 ? message : `${message}; ${otherwise}`,
     statements,
   };
 }
 
 function requestsOf(entity: Entity, table: Table): Request[] {
   return [
+    ...gridRequests(entity, table),
     ...lookupRequests(entity, table),
     ...referenceRequests(table),
     ...detailRequests(entity),
@@ -101,6 +114,30 @@ function requestsOf(entity: Entity, table: Table): Request[] {
 
 /** Of three letters, which every index of trigrams can use. */
 const searched = "abc";
+
+/** Only where the grid shows the table itself. A search in a number or a date compares what it shows, of which no index knows. */
+function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
+  if (grid === null || !enabled.has("datatables")) return [];
+  const { source } = grid;
+  if (source.kind !== "table" || source.name !== table.name) return [];
+  const [column, ...others] = [...grid.searched.values()].filter(
+    ({ name, type }) => columnTypes[type].hasText && table.columns.has(name),
+  );
+  if (column === undefined) return [];
+  const names = [column, ...others].map(({ name }) => name).join(", ");
+  const areTexts = [column, ...others].every(({ type }) => type === "text");
+  const members = [column, ...others].map((each) => textMatches(each, "contains", searched));
+  return [
+    {
+      wish: { table, column, others, use: "contains", order: [] },
+      statement: { kind: "count", source, where: { kind: "or", members } },
+      message: `grids search in ${names}, and each search reads the whole table`,
+      otherwise: areTexts
+        ? "no index of this database finds a text within a text"
+        : "an index serves texts alone: name them in datatablesWhere, without numbers and dates",
+    },
+  ];
+}
 
 /** Only where the label is a column of the table itself. */
 function lookupRequests({ lookup }: Entity, table: Table): Request[] {
@@ -129,10 +166,14 @@ function lookupRequests({ lookup }: Entity, table: Table): Request[] {
       wish: { table, column: text, use, order: sort },
       statement: { kind: "count", source, where },
       message: `drop-downs search in ${text.name}, and each search reads the whole table`,
+      ...(use === "contains" && { otherwise: orPrefix }),
     },
     ...requests,
   ];
 }
+
+const orPrefix =
+  'no index of this database finds a text within a text, but "match": "prefix" in fieldNameLookup could use one';
 
 function referenceRequests(table: Table): Request[] {
   return table.foreignKeys.flatMap(({ columns, referencedTable }) => {

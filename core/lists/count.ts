@@ -1,4 +1,4 @@
-/** How a list counts the rows behind its pages: exactly, by the planner's estimate, or not at all. */
+/** How a list counts the rows behind its pages: exactly, by an estimate, or not at all. */
 import { invalidParameter } from "../values/errors.ts";
 import type { ReadQueries } from "../callers/session.ts";
 import type { Count } from "../query/statement.ts";
@@ -19,7 +19,7 @@ export function parseCountMode(value: unknown): CountMode {
   throw invalidParameter("count must be exact, estimated or none");
 }
 
-/** Counts as the mode says; where the engine has no estimate, exactly. `none` runs no statement. */
+/** Counts as the mode says; where there is no good estimate, exactly. `none` runs no statement. */
 export async function countRows(
   queries: ReadQueries,
   count: Count,

@@ -95,6 +95,8 @@ export interface QueryPlan {
 export interface IndexWish {
   readonly table: Table;
   readonly column: Column;
+  /** Columns that the same search looks at, beside the first one; absent = none. */
+  readonly others?: readonly Column[];
   /** `contains` and `begins`: texts regardless of case. */
   readonly use: "contains" | "begins" | "equals" | "sorts";
   /** The whole order of the rows, where it begins with the column; otherwise empty. */

@@ -165,6 +165,15 @@ export interface Estimate {
   readonly where: Condition | null;
 }
 
+/** Counts in a part of a table, of whole blocks that are chosen at random: its rows, those that match, and the blocks that these are in. */
+export interface Sample {
+  readonly kind: "sample";
+  readonly source: Source;
+  readonly where: Condition;
+  /** The part is the table's half, the half of that, and so on, as often as this says. */
+  readonly halvings: number;
+}
+
 export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
 
 /** A table beside the source. Its columns are objects of their own, which tells them from equal ones of the source. */
@@ -271,6 +280,7 @@ export type Statement =
   | Select
   | Count
   | Estimate
+  | Sample
   | Aggregate
   | Ask
   | Insert
@@ -295,6 +305,7 @@ export const sourceOf = (table: Table): Source => ({
   identity: table.identity,
   columns: table.columns,
   ...(table.locksRows === false && { locksRows: false }),
+  ...(table.kind === "view" && { isView: true }),
 });
 
 /** The row or rows whose column holds the value; a null value means IS NULL. */

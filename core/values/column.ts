@@ -215,6 +215,8 @@ export type Source =
       /** See `Table`. */
       readonly identity?: string;
       readonly locksRows?: false;
+      /** True: it has no rows of its own, and none of the database's figures; absent = it is a table. */
+      readonly isView?: true;
       readonly columns: Columns;
     }
   | { readonly kind: "query"; readonly text: string; readonly columns: Columns };

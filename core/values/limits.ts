@@ -17,6 +17,8 @@ export const limits = {
   perPageDefault: 10,
   /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
   cursorLengthMax: 65_536,
+  /** Rows before a page from which on it is worth asking whether the end of the list is nearer than its beginning. */
+  deepOffsetMin: 1000,
   limitMax: 5000,
   limitDefault: 1000,
   /** Characters of a number's text; longer ones would cost time and no column holds them. */

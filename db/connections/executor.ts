@@ -69,6 +69,7 @@ const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
   "select",
   "count",
   "estimate",
+  "sample",
   "aggregate",
   "ask",
 ]);

@@ -25,6 +25,7 @@ import { listOfRows } from "../statements/list-writer.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
+import { estimateOf } from "./estimate.ts";
 import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
@@ -62,12 +63,9 @@ export class StatementQueries implements DbQueries {
     return Number((await this.runner.read(count)).rows[0]!["count"]);
   }
 
-  async estimate({ source, where }: Count): Promise<number | null> {
-    const { dialect, read } = this.runner;
-    if (dialect.estimate === undefined) return null;
+  async estimate(count: Count): Promise<number | null> {
     try {
-      const { rows } = await read({ kind: "estimate", source, where });
-      return dialect.estimate.read(rows);
+      return await estimateOf(count, this.runner);
     } catch (error) {
       // A server may refuse EXPLAIN for what it lets us read: a view over tables that we have no right to.
       if (error instanceof AppError && error.kind === "internal") return null;

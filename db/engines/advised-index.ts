@@ -1,13 +1,21 @@
 /** Names and parts of indexes in statements that are advised to the operator. */
+import type { Column } from "../../core/values/column.ts";
 import { hashOf } from "../../core/values/hash.ts";
 import type { Sort } from "../../core/query/statement.ts";
 import type { IndexWish } from "../../core/plans/ports.ts";
 
 /** Short enough for every engine: `goods_name_search`, or a hash where that would be too long. */
-export function indexName({ table, column }: IndexWish, purpose: string): string {
-  const name = `${table.name}_${column.name}_${purpose}`.replace(/\W+/g, "_").toLowerCase();
+export function indexName(wish: IndexWish, purpose: string): string {
+  const parts = [wish.table, ...indexedColumns(wish)].map((part) => part.name);
+  const name = `${parts.join("_")}_${purpose}`.replace(/\W+/g, "_").toLowerCase();
   return name.length <= 60 ? name : `${name.slice(0, 40)}_${hashOf(name)}`.slice(0, 60);
 }
+
+/** All columns of the index, where it has no order of its own. */
+export const indexedColumns = ({ column, others = [] }: IndexWish): readonly Column[] => [
+  column,
+  ...others,
+];
 
 /** The table's name with its schema, each part between the quotes. */
 export const quotedTable = ({ schema, name }: IndexWish["table"], quote: '"' | "`"): string =>

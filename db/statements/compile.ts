@@ -164,6 +164,7 @@ function answeredColumns(statement: Printable): readonly Column[] {
   switch (statement.kind) {
     case "count":
     case "estimate":
+    case "sample":
       return [];
     case "select":
       return statement.columns;

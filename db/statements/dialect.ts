@@ -37,6 +37,17 @@ export interface Estimates {
   readonly explain: string;
   /** A whole number, from the explanation's rows. */
   read(rows: readonly RawRow[]): number;
+  /** Undefined: the engine cannot read a part of a table. */
+  readonly samples?: Samples;
+}
+
+/** The SQL of a sample. It answers `rows`, `found` and `blocks`. */
+export interface Samples {
+  /** Up to the condition. */
+  readonly before: string;
+  /** From there to the table. */
+  readonly between: string;
+  readonly behind: (percent: number) => string;
 }
 
 /**

@@ -67,6 +67,10 @@ export interface Emitter {
   parameterQuery(query: ParameterQuery, value: Scalar): void;
   /** What asks the planner about the SELECT behind it. */
   explain(): void;
+  /** What counts the rows of a sample, up to the condition that stands between this and `sample`. */
+  sampled(): void;
+  /** The rest of it. */
+  sample(source: Source, halvings: number): void;
   /**
    * Writes `count` pieces with `separator` between them, which differ in their values alone: the key has the first of them and their number.
    */

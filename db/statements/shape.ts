@@ -166,6 +166,15 @@ class KeyEmitter implements Emitter, Shape {
     this.key += "e";
   }
 
+  sampled(): void {
+    this.key += "s";
+  }
+
+  sample(source: Source, halvings: number): void {
+    this.source(source);
+    this.key += halvings;
+  }
+
   repeat(count: number, _separator: Word, emit: (at: number) => void): void {
     this.key += count;
     emit(0);

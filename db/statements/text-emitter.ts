@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Samples } from "./dialect.ts";
 import type { Emitter, LikeOptions } from "./emitter.ts";
 import { isAscii } from "./shape.ts";
 import { from, tableName } from "./source.ts";
@@ -217,6 +217,23 @@ export class TextEmitter implements Emitter {
     const { estimate } = this.dialect;
     if (estimate === undefined) throw new Error("The engine has no estimates");
     this.pieces.push(sql.raw(estimate.explain));
+  }
+
+  sampled(): void {
+    this.pieces.push(sql.raw(this.samples().before));
+  }
+
+  sample(source: Source, halvings: number): void {
+    const { between, behind } = this.samples();
+    this.pieces.push(sql.raw(between));
+    this.source(source, "source");
+    this.pieces.push(sql.raw(behind(100 / 2 ** halvings)));
+  }
+
+  private samples(): Samples {
+    const { samples } = this.dialect.estimate ?? {};
+    if (samples === undefined) throw new Error("The engine has no samples");
+    return samples;
   }
 
   repeat(count: number, separator: Word, emit: (at: number) => void): void {

@@ -42,6 +42,11 @@ export function emitStatement(statement: Printable, to: Emitter): void {
       to.explain();
       to.word(words.selectOne);
       return emitRows(statement, to);
+    case "sample":
+      to.qualifyColumns();
+      to.sampled();
+      emitCondition(statement.where, to);
+      return to.sample(statement.source, statement.halvings);
     case "aggregate":
       return emitAggregate(statement, to);
     case "ask":

@@ -54,6 +54,12 @@ beforeAll(async () => {
   await session.run(
     `insert into goods (id, name, kind_id, made) select n, ${named}, 1, ${day} from (${numbers}) as s`,
   );
+  await session.run(
+    "create table parts (id integer primary key, code varchar(40) not null, name varchar(40), price integer)",
+  );
+  await session.run(
+    `insert into parts select n, ${named}, ${named}, n % 100 from (${numbers}) as s`,
+  );
   if (engine === "postgres") await session.run("analyze");
   configDir = await mkdtemp(join(tmpdir(), "rowgate-advice-"));
   await mkdir(join(configDir, "shop"));
@@ -143,5 +149,67 @@ describe("check --advise", () => {
       engine === "sqlite" ? [1] : [],
     );
     expect(await wished()).toEqual([]);
+  });
+});
+
+describe("check --advise of a grid", () => {
+  const grid = (more: object): object => ({
+    tableName: "parts",
+    primaryKey: "id",
+    action: { datatables: true, lookup: true },
+    fieldNameLookup: { id: "id", text: "name" },
+    ...more,
+  });
+  const adviceOf = async (more: object) => {
+    const path = join(configDir, "shop", "parts.json");
+    await writeFile(path, JSON.stringify(grid(more)));
+    const { advice } = await check();
+    await rm(path);
+    return advice!.filter(({ table, message }) => table === "parts" && message.includes("search"));
+  };
+  const texts = { datatablesWhere: ["code", "name"] };
+
+  test("says which columns to leave out of a search that no index can serve", async () => {
+    const [advice] = await adviceOf({});
+    expect(advice!.message).toBe(
+      "grids search in id, code, name, price, and each search reads the whole table; an index serves texts alone: name them in datatablesWhere, without numbers and dates",
+    );
+    expect(advice!.statements).toEqual([]);
+  });
+
+  test("names one index for all columns of a search, or says that there is none", async () => {
+    const advice = await adviceOf(texts);
+    const message = "grids search in code, name, and each search reads the whole table";
+    const none = "; no index of this database finds a text within a text";
+    expect(advice[0]!.message).toBe(engine === "postgres" ? message : message + none);
+    // Without an index, the drop-down is told of another way.
+    expect(advice).toHaveLength(engine === "postgres" ? 1 : 2);
+    expect(advice[0]!.statements).toEqual(
+      engine === "postgres"
+        ? [
+            "create extension if not exists pg_trgm",
+            'create index concurrently parts_code_name_search on "parts" using gin ("code" gin_trgm_ops, "name" gin_trgm_ops)',
+          ]
+        : [],
+    );
+  });
+
+  test.runIf(engine === "postgres")(
+    "is silent once the planner uses the index, for drop-downs too",
+    async () => {
+      for (const { statements } of await adviceOf(texts))
+        for (const statement of statements) await session.run(statement);
+      await session.run("analyze parts");
+      expect(await adviceOf(texts)).toEqual([]);
+      const match = { fieldNameLookup: { id: "id", text: "name", match: "prefix" } };
+      expect(await adviceOf({ ...texts, ...match })).toEqual([]);
+      // A column that the index lacks makes the whole search read the table.
+      expect(await adviceOf({ datatablesWhere: ["code", "price"] })).toHaveLength(1);
+    },
+  );
+
+  test("is silent of an endpoint without a grid", async () => {
+    const advice = await adviceOf({ action: { read: true } });
+    expect(advice.filter(({ message }) => message.startsWith("grids"))).toEqual([]);
   });
 });

@@ -270,18 +270,20 @@ describe("an estimate", () => {
     session(bench).estimate({ kind: "count", source: source(), where });
 
   test("is a whole number, or null where the engine has none", async () => {
-    for (const where of [null, compare("whole", ">", 1n), isIn("short", ["apple", "x"])]) {
-      const rowCount = await estimate(where);
-      if (engine === "sqlite") expect(rowCount).toBeNull();
-      else expect(rowCount).toSatisfy((count) => Number.isSafeInteger(count) && count >= 0);
-    }
+    const rowCount = await estimate(null);
+    if (engine === "sqlite") expect(rowCount).toBeNull();
+    else expect(rowCount).toSatisfy((count) => Number.isSafeInteger(count) && count >= 0);
+  });
+
+  test("is not made of the few rows that a condition leaves", async () => {
+    const conditions = [compare("whole", ">", 1n), isIn("short", ["apple", "x"])];
+    for (const where of [...conditions, { kind: "or", members: [] } as const])
+      expect(await estimate(where)).toBeNull();
   });
 
   test.skipIf(engine === "sqlite")("follows the table's figures", async () => {
     await bench.plain.run(engine === "mysql" ? "analyze table kinds" : "analyze kinds");
     expect(await estimate(null)).toBe(rows.length);
-    expect(await estimate(compare("id", "=", "a"))).toBeLessThanOrEqual(1);
-    expect(await estimate({ kind: "or", members: [] })).toBeLessThanOrEqual(1);
   });
 
   test("is had of a query too", async () => {
@@ -290,9 +292,11 @@ describe("an estimate", () => {
       text: "select id, whole from kinds where whole > 1;",
       columns: new Map(),
     };
-    const count = { kind: "count", source: query, where: compare("whole", "<", 9n) } as const;
+    const count = { kind: "count", source: query, where: null } as const;
     const rowCount = await session(bench).estimate(count);
     if (engine !== "sqlite") expect(rowCount).toEqual(expect.any(Number));
+    const narrowed = { ...count, where: compare("whole", "<", 9n) };
+    expect(await session(bench).estimate(narrowed)).toBeNull();
   });
 
   test("is refused like any statement when the deadline has passed", async () => {

@@ -120,6 +120,9 @@ export async function runHistory(
         if (seen.has(`${name} ${rows[0].drawn}`)) totals.kept++;
         seen.add(`${name} ${rows[0].drawn}`);
       }
+      const total = leastTotal(answer);
+      if (total !== null && total < before.size && violations.length < 5)
+        violations.push(`${endpoint} ${name} counts ${total} of ${before.size} rows`);
       const shown = new Map(rows.map(({ id, counted }) => [id, counted]));
       for (const [id, least] of before) {
         const counted = shown.get(id);
@@ -142,6 +145,14 @@ export async function runHistory(
   return { ...totals, violations };
 }
 
+/** The smallest count of all rows that the answer has; null = it has none. */
+function leastTotal({ pagination, recordsTotal, recordsFiltered }: Record<string, unknown>) {
+  const { total_records } = (pagination ?? {}) as { total_records?: number };
+  const counts = [total_records, recordsTotal, recordsFiltered];
+  const known = counts.filter((count): count is number => typeof count === "number");
+  return known.length === 0 ? null : Math.min(...known);
+}
+
 /** Each kind of list, by endpoint; `isWhole`: every row is in it. */
 const lists = {
   counts: listsWith(["counted"]),
@@ -159,6 +170,20 @@ function listsWith(select: readonly string[]) {
       body: { draw: 1, start: 0, length: 1000 },
       isWhole: true,
     },
+    // Pages that share their counts, with those above and with each other. Each row has a "w" in its id.
+    { name: "further page", action: "read", body: { page: 2, per_page: 3 }, isWhole: false },
+    {
+      name: "page of the grid",
+      action: "datatables",
+      body: { draw: 1, start: 3, length: 3 },
+      isWhole: false,
+    },
+    ...[3, 5].map((start) => ({
+      name: "searched page",
+      action: "datatables",
+      body: { draw: 1, start, length: 3, search: { value: "w" } },
+      isWhole: false,
+    })),
   ];
 }
 

@@ -2,7 +2,7 @@
 import type { IndexStatements, IndexWish, QueryPlan } from "../../../core/plans/ports.ts";
 import type { Sort } from "../../../core/query/statement.ts";
 import type { Connection } from "../engine.ts";
-import { indexName, quoted, quotedTable } from "../advised-index.ts";
+import { indexedColumns, indexName, quoted, quotedTable } from "../advised-index.ts";
 
 interface PlanNode {
   readonly "Node Type": string;
@@ -47,8 +47,11 @@ export function indexFor(wish: IndexWish): IndexStatements | null {
   const create = `create index concurrently ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
   if (use === "equals") return [`${create} (${name})`];
   if (use === "sorts") return [`${create} (${wish.order.map(sortTerm).join(", ")})`];
-  if (!/^(?:text|character varying|varchar)/.test(column.native)) return null;
-  return ["create extension if not exists pg_trgm", `${create} using gin (${name} gin_trgm_ops)`];
+  const columns = indexedColumns(wish);
+  if (!columns.every(({ native }) => /^(?:text|character varying|varchar)/.test(native)))
+    return null;
+  const terms = columns.map((each) => `${quoted(each.name, '"')} gin_trgm_ops`);
+  return ["create extension if not exists pg_trgm", `${create} using gin (${terms.join(", ")})`];
 }
 
 /** As ORDER BY says it. */

@@ -10,7 +10,7 @@ import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect, NamedColumn } from "../../statements/dialect.ts";
+import type { Dialect, NamedColumn, Samples } from "../../statements/dialect.ts";
 import { createListForms } from "./list-forms.ts";
 import { marks } from "./marks.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
@@ -50,6 +50,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     estimate: {
       explain: "explain (format json) ",
       read: (rows) => planRows(rows[0]!["QUERY PLAN"]),
+      samples,
     },
     marks,
     sort(column, name, direction) {
@@ -102,6 +103,14 @@ const unaccented = (text: SQL): SQL =>
 /** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
 const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
   isLooselyCollated === true || parts.length > 1;
+
+/** A row's block is the first number of its place. The same blocks each time, so that pages agree about their number. */
+const samples: Samples = {
+  before:
+    "select count(*) as rows, count(block) as found, count(distinct block) as blocks from (select case when ",
+  between: " then (source.ctid::text::point)[0] end as block from ",
+  behind: (percent) => ` tablesample system (${percent}) repeatable (1)) as sample`,
+};
 
 /** What the topmost node of the plan gives. */
 function planRows(explanation: unknown): number {

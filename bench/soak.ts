@@ -1,0 +1,99 @@
+/**
+ * `npm run bench:soak [-- sqlite postgres mysql]`: 64 clients read and write for ten minutes at 70 % of the load that the service can carry, and every
+ * answer must be right. Prints the times of the answers and the memory of the service, minute by minute. `BENCH_MINUTES=1` is a
+ * shorter run.
+ */
+import { readFileSync } from "node:fs";
+import { bench, type Contender } from "./contest.ts";
+import { latencies, type Load } from "./load.ts";
+import { createTable, keyOf, rowsAtStart } from "./table.ts";
+
+const minutes = Number(process.env["BENCH_MINUTES"] ?? 10);
+const share = 0.7;
+const minuteMs = 60_000;
+
+const anyKey = (at: number): string => keyOf((at * 7919) % rowsAtStart);
+const path = (action: string): string => `/api/bench/items/${action}`;
+
+/** 64 connections in all. */
+const loads: readonly (Load & { readonly connections: number })[] = [
+  {
+    path: path("first"),
+    body: (at) => JSON.stringify({ where: { key: "id", value: anyKey(at) } }),
+    expectedStatus: 200,
+    connections: 32,
+  },
+  {
+    path: path("read"),
+    body: (at) => JSON.stringify({ page: (at % 50) + 1, per_page: 20 }),
+    expectedStatus: 200,
+    connections: 16,
+  },
+  {
+    path: path("update"),
+    body: (at) => JSON.stringify({ id: anyKey(at), name: `Changed ${at}` }),
+    expectedStatus: 200,
+    connections: 12,
+  },
+  {
+    path: path("adjust"),
+    body: (at) => JSON.stringify({ id: anyKey(at), adjustments: [{ field: "stock", value: -1 }] }),
+    expectedStatus: 200,
+    connections: 4,
+  },
+];
+
+const endpoint = {
+  tableName: "items",
+  action: { read: true, first: true, update: true, adjust: true },
+  fieldName: ["id", "name", "price", "stock", "active"],
+  adjustConfig: { fields: { stock: { type: "integer" } } },
+};
+
+const quantile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
+
+function residentMiB(pid: number): number {
+  const [, kiB] = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kiB) / 1024);
+}
+
+/** The answer times of each load. Rejects with the first answer that is not as expected. */
+const run = (
+  { origin }: Contender,
+  durationMs: number,
+  perSecond: readonly (number | undefined)[],
+): Promise<number[][]> =>
+  Promise.all(
+    loads.map((load, at) => {
+      const rate = perSecond[at];
+      return latencies(
+        origin,
+        { ...load, ...(rate !== undefined && { perSecond: rate }) },
+        durationMs,
+      );
+    }),
+  );
+
+await bench(async ({ engines, database, serve }) => {
+  for (const engine of engines) {
+    const url = await database(engine);
+    await createTable(engine, url);
+    const service = await serve(engine, { database: url, endpoint });
+    await run(service, 5_000, []);
+    const most = (await run(service, 10_000, [])).map((times) => times.length / 10);
+    const rates = most.map((perSecond) => perSecond * share);
+    const total = rates.reduce((sum, rate) => sum + rate, 0);
+    console.log(`\n${engine}: 64 clients, ${Math.round(total)} requests per second`);
+    console.log("| minute | requests | median, ms | p99, ms | p99 : median | memory, MiB |");
+    console.log("| --: | --: | --: | --: | --: | --: |");
+    for (let minute = 1; minute <= minutes; minute++) {
+      const sorted = (await run(service, minuteMs, rates)).flat().toSorted((a, b) => a - b);
+      const [median, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+      const times = [median.toFixed(2), p99.toFixed(2), (p99 / median).toFixed(1)];
+      const cells = [minute, sorted.length, ...times, residentMiB(service.pid)];
+      console.log(`| ${cells.join(" | ")} |`);
+    }
+    service.stop();
+  }
+});
