@@ -7,9 +7,9 @@ import {
   type CursorList,
   type CursorPage,
   markOf,
+  pageBehind,
   parseCursorPage,
   selectPage,
-  takePage,
 } from "../core/lists/cursor.ts";
 import { AppError } from "../core/values/errors.ts";
 import type { Row } from "../core/plans/ports.ts";
@@ -121,13 +121,15 @@ describe("the rows behind a place", () => {
 describe("a cursor", () => {
   const list = listBy(desc(name), asc(key));
   const rowAt = (at: number): Row => ({
-    name: "x",
     [markOf(name).name]: at === 1 ? 'é"😀\\' : null,
     [markOf(key).name]: String(at),
   });
   const begin: CursorPage = { list, perPage: 2, after: null };
+  /** Of a page whose text is full with the first of these rows. */
+  const paginationOf = (ends: Row[], { perPage, ...page }: CursorPage = begin) =>
+    pageBehind({ found: perPage - 1 + ends.length, ends }, { perPage, ...page });
   const cursorAfter = (at: number): string =>
-    takePage([rowAt(at - 1), rowAt(at), rowAt(at + 1)], begin).pagination.next_cursor!;
+    String(paginationOf([rowAt(at), rowAt(at + 1)])["next_cursor"]);
   const parse = (body: Record<string, unknown>, of: CursorList = list) => parseCursorPage(body, of);
   const faultOf = (work: () => unknown): AppError => {
     try {
@@ -151,30 +153,29 @@ describe("a cursor", () => {
     for (let at = 1; at < 50; at++) expect(cursorAfter(at)).toMatch(/^[\w-]+$/);
   });
 
-  test("is not given where the list ends, and the marks never are", () => {
-    const { data, pagination } = takePage([rowAt(1), rowAt(2)], begin);
-    expect(pagination).toEqual({ per_page: 2, next_cursor: null, has_next: false });
-    expect(data).toEqual([{ name: "x" }, { name: "x" }]);
-    expect(takePage([], begin)).toEqual({ data: [], pagination });
+  test("is not given where the list ends", () => {
+    const last = { per_page: 2, next_cursor: null, has_next: false };
+    expect(paginationOf([rowAt(2)])).toEqual(last);
+    expect(pageBehind({ found: 0, ends: [] }, begin)).toEqual(last);
   });
 
   test("is refused where it would be too long", () => {
-    const rows = [1, 2, 3].map((at) => ({
+    const rows = [2, 3].map((at) => ({
       ...rowAt(at),
       [markOf(name).name]: "x".repeat(100_000),
     }));
-    expect(faultOf(() => takePage(rows, begin)).kind).toBe("invalidParameter");
+    expect(faultOf(() => paginationOf(rows)).kind).toBe("invalidParameter");
   });
 
   test("cannot stand between two rows with one place, and need not behind them", () => {
     const message = "The primary key is not unique in this endpoint";
-    const fault = faultOf(() => takePage([rowAt(2), rowAt(3), rowAt(3)], begin));
+    const fault = faultOf(() => paginationOf([rowAt(3), rowAt(3)]));
     expect(fault).toMatchObject({
       kind: "invalidParameter",
       message: expect.stringContaining(message),
     });
-    expect(takePage([rowAt(3), rowAt(3), rowAt(4)], begin).pagination.has_next).toBe(true);
-    expect(takePage([rowAt(3), rowAt(3)], begin).pagination.has_next).toBe(false);
+    expect(paginationOf([rowAt(3), rowAt(4)])["has_next"]).toBe(true);
+    expect(paginationOf([rowAt(3)])["has_next"]).toBe(false);
   });
 
   const others: [string, CursorList][] = [
@@ -204,7 +205,7 @@ describe("a cursor", () => {
     const row = (id: string) => ({ [markOf(name).name]: "a", [markOf(key).name]: id });
     // The marks are named after their columns, so the rows of one list fit the other.
     const page = { list: filtered(), perPage: 1, after: null };
-    const { next_cursor: cursor } = takePage([row("1"), row("2")], page).pagination;
+    const { next_cursor: cursor } = paginationOf([row("1"), row("2")], page);
     expect(parse({ cursor }, filtered()).after).toEqual(["a", "1"]);
   });
 

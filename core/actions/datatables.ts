@@ -9,6 +9,9 @@ import { type CountedPage, readCountedPage } from "../lists/counted-page.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
+import type { Row } from "../plans/ports.ts";
+import type { TextForm } from "../query/list-text.ts";
+import type { Select } from "../query/statement.ts";
 import { shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
 import { isObject } from "../values/json.ts";
@@ -88,10 +91,10 @@ async function membersOf(
     optionsOf(builderColumns, { countValues, hasEmpty: false }),
     optionsOf(listColumns, { countValues, hasEmpty: true }),
   ]);
-  const { rows: found, count: filtered } = page;
+  const { rows, count: filtered } = page;
   return {
-    ...countsOf(request, found.length, { total: all ?? filtered, filtered }),
-    data: shownRows(found.slice(0, request.length), plan),
+    ...countsOf(request, rows.found, { total: all ?? filtered, filtered }),
+    data: shownRows(rows.shown, plan),
     ...(plan.paneColumns.length > 0 && { searchPanes: { options: panes } }),
     ...(builderColumns.length > 0 && { searchBuilder: { options: builder } }),
     ...(listColumns.length > 0 && { columnControl: lists }),
@@ -115,7 +118,7 @@ const pageOf = (
   session: ReadSession,
   { source, columns, key }: GridPlan,
   { filter, sort, start, length, count, keep, counted }: Asked,
-): Promise<CountedPage> =>
+): Promise<CountedPage<GridRows>> =>
   readCountedPage(session, {
     list: {
       kind: "select",
@@ -131,9 +134,26 @@ const pageOf = (
     size: length,
     offset: start,
     countMode: count,
+    readRows,
     keepCount: async (make) =>
       JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
   });
+
+interface GridRows {
+  readonly shown: Row[];
+  readonly found: number;
+}
+
+/** Their values, of which the grid's rows are made. */
+async function readRows(
+  queries: ReadQueries,
+  select: Select,
+  { rowsMax, isReversed }: TextForm,
+): Promise<GridRows> {
+  const rows = await queries.all(select);
+  if (isReversed) rows.reverse();
+  return { shown: rows.slice(0, rowsMax), found: rows.length };
+}
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
 function countsOf(

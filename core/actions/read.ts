@@ -8,9 +8,9 @@ import {
   asksForCursor,
   cursorFailure,
   type CursorPage,
+  pageBehind,
   parseCursorPage,
   selectPage,
-  takePage,
 } from "../lists/cursor.ts";
 import type { Entity, ReadPlan } from "../plans/entity.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
@@ -23,6 +23,7 @@ import {
 } from "../lists/page.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { ReadQueries, ReadSession } from "../callers/session.ts";
+import type { ListText } from "../query/list-text.ts";
 import { parseSort } from "../query/sort.ts";
 import { allOf, type Condition, type Select } from "../query/statement.ts";
 import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
@@ -111,8 +112,7 @@ async function membersOf(session: ReadSession, request: ReadRequest, keep: Keep)
   if ("after" in paging) return readBehind(session, list, paging);
   const { page, size, offset } = paging;
   if (page !== null) return readPage(session, { ...request, page: { page, size, offset } }, keep);
-  const data = await session.all({ ...list, limit: size });
-  return { data, count: data.length };
+  return shownIn(await session.allAsText({ ...list, limit: size }, { rowsMax: size }));
 }
 
 /** The page after a cursor. */
@@ -121,11 +121,11 @@ async function readBehind(
   list: Select,
   cursor: CursorPage,
 ): Promise<Members> {
-  const rows = await session.all(selectPage(list, cursor)).catch((error: unknown) => {
+  const form = { rowsMax: cursor.perPage };
+  const rows = await session.allAsText(selectPage(list, cursor), form).catch((error: unknown) => {
     throw cursorFailure(error, cursor);
   });
-  const { data, pagination } = takePage(rows, cursor);
-  return { data, count: data.length, pagination };
+  return { ...shownIn(rows), pagination: pageBehind(rows, cursor) };
 }
 
 async function readPage(
@@ -140,15 +140,17 @@ async function readPage(
     size,
     offset,
     countMode,
+    readRows: (queries, select, form) => queries.allAsText(select, form),
     keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
   });
   const pagination =
     countMode === "exact" && count.total !== null
       ? paginationOf(page.page, size, count.total)
-      : lookAheadPagination(page, rows.length, count);
-  const data = rows.slice(0, size);
-  return { data, count: data.length, pagination };
+      : lookAheadPagination(page, rows.found, count);
+  return { ...shownIn(rows), pagination };
 }
+
+const shownIn = ({ data, shown }: ListText): Members => ({ data, count: shown });
 
 /** The columns that the request selects, in its order; all columns when it selects none. */
 export function parseSelect(select: unknown, columns: Columns): Column[] {

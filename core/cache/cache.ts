@@ -7,6 +7,7 @@
  */
 import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
+import { jsonOf } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheObserver, CacheResult } from "../plans/observer.ts";
 import type { CacheStore, Log } from "../plans/ports.ts";
@@ -24,7 +25,7 @@ export interface Subject {
 }
 
 /**
- * Returns the JSON text of the result of `make`, or the cached text for the same parameters. `parameters` are
+ * Returns the JSON text of the result of `make` (as `jsonOf`), or the cached text for the same parameters. `parameters` are
  * everything of the request that determines the answer, as JSON values. Concurrent equal requests run `make` once.
  */
 export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promise<string>;
@@ -121,7 +122,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
     const known = underWay.get(id);
     if (known) return known;
     const made = work().then((value) => {
-      const text = JSON.stringify(value);
+      const text = jsonOf(value);
       if (text.length <= limits.cacheEntryLengthMax) {
         // A full store keeps fewer answers, which is not an error.
         rawStore.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
@@ -151,7 +152,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
         within: (inner) => (inner === "" ? project : open(inner)),
         keeping: ({ entity, kind, dependsOn }) =>
           async function keep(parameters, work) {
-            if (!enabled || database === null) return JSON.stringify(await work());
+            if (!enabled || database === null) return jsonOf(await work());
             const question = `${definitionOf(entity)} ${JSON.stringify([scope, parameters])}`;
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
             const startedMs = observe ? performance.now() : 0;
@@ -161,7 +162,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
               result: resultOf(found),
               durationMs: performance.now() - startedMs,
             });
-            if (found === null) return JSON.stringify(await work());
+            if (found === null) return jsonOf(await work());
             const { stamp } = found;
             if (isCurrent(found)) return found.kept.slice(stamp.length + 1);
             return make(`${key} ${stamp}`, { key, stamp, ttlSeconds }, work);

@@ -8,6 +8,7 @@ import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { comparand } from "../query/where.ts";
 import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../plans/ports.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import {
   type Aggregate,
   allOf,
@@ -105,6 +106,10 @@ class ScopedQueries implements Queries {
 
   all(select: Select): Promise<Row[]> {
     return this.queries.all(this.narrow(select));
+  }
+
+  allAsText(select: Select, form: TextForm): Promise<ListText> {
+    return this.queries.allAsText(this.narrow(select), form);
   }
 
   one(select: Select): Promise<Row | null> {

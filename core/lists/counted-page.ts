@@ -2,14 +2,22 @@
  * A page with a number, and the count of all rows of its list, with as little reading as what is known of the list allows. A kept count
  * is not made again; a page that ends the list tells the count; and a page near the end is read from there, in reverse order.
  */
-import type { Row } from "../plans/ports.ts";
+import type { TextForm } from "../query/list-text.ts";
 import type { Column } from "../values/column.ts";
 import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../callers/session.ts";
 import { type CountMode, countRows, type RowCount } from "./count.ts";
 
-export interface CountedPageRequest {
+/** Rows in whatever form. */
+interface Found {
+  /** As in `ListText`. */
+  readonly found: number;
+}
+
+export interface CountedPageRequest<Rows extends Found> {
+  /** Reads rows of which the page shows as many as the form says. */
+  readRows(queries: ReadQueries, select: Select, form: TextForm): Promise<Rows>;
   /** The list without its page. Its order is total, if there is a second page. */
   readonly list: Select;
   /** The columns that tell its rows apart. */
@@ -21,20 +29,23 @@ export interface CountedPageRequest {
   keepCount(make: () => Promise<RowCount>): Promise<RowCount>;
 }
 
-export interface CountedPage {
+/** The part of a request that says which rows the page has. */
+type Sized = Pick<CountedPageRequest<Found>, "size" | "offset" | "countMode">;
+
+export interface CountedPage<Rows> {
   /** One more than `size` at most where the count is not exact: it says whether there is a next page. */
-  readonly rows: Row[];
+  readonly rows: Rows;
   readonly count: RowCount;
 }
 
-export async function readCountedPage(
+export async function readCountedPage<Rows extends Found>(
   session: ReadSession,
-  request: CountedPageRequest,
-): Promise<CountedPage> {
+  request: CountedPageRequest<Rows>,
+): Promise<CountedPage<Rows>> {
   const { countMode, keepCount } = request;
   if (countMode === "none")
     return { rows: await forward(session, request), count: { total: null, isEstimate: false } };
-  const made: Promise<CountedPage>[] = [];
+  const made: Promise<CountedPage<Rows>>[] = [];
   const count = await keepCount(() => {
     const page = readAndCount(session, request);
     made.push(page);
@@ -47,17 +58,17 @@ export async function readCountedPage(
   return made[0] ?? readKnowing(session, request, count);
 }
 
-const countOf = ({ list: { source, where } }: CountedPageRequest) =>
+const countOf = ({ list: { source, where } }: Pick<CountedPageRequest<Found>, "list">) =>
   ({ kind: "count", source, where }) as const;
 
 /**
  * A page for which no count is kept. Where the rows come in the order of the key, a page is quick if many match, and else it tells the count.
  * Any other order makes the database look at all rows before the first one, so that the count is made at the same time.
  */
-async function readAndCount(
+async function readAndCount<Rows extends Found>(
   session: ReadSession,
-  request: CountedPageRequest,
-): Promise<CountedPage> {
+  request: CountedPageRequest<Rows>,
+): Promise<CountedPage<Rows>> {
   const { list, key, offset, countMode } = request;
   const count = () => countRows(session, countOf(request), countMode);
   if (offset < limits.deepOffsetMin) {
@@ -66,35 +77,38 @@ async function readAndCount(
       forward(session, request),
       isByKey ? null : count(),
     ]);
-    return { rows, count: countTold(rows.length, request) ?? counted ?? (await count()) };
+    return { rows, count: countTold(rows.found, request) ?? counted ?? (await count()) };
   }
   if (countMode === "exact") return readInSnapshot(session, request);
   return readKnowing(session, request, await count());
 }
 
 /** A page that is not full ends the list; an empty one says only that the list is no longer than what lies before it. */
-function countTold(found: number, request: CountedPageRequest): RowCount | null {
+function countTold(found: number, request: Sized): RowCount | null {
   const { offset } = request;
   if (found === limitOf(request) || (found === 0 && offset > 0)) return null;
   return { total: offset + found, isEstimate: false };
 }
 
-async function readKnowing(
+async function readKnowing<Rows extends Found>(
   session: ReadSession,
-  request: CountedPageRequest,
+  request: CountedPageRequest<Rows>,
   count: RowCount,
-): Promise<CountedPage> {
+): Promise<CountedPage<Rows>> {
   if (isNearerToEnd(request, count.total) && !comparesTexts(request.list.where))
     return readInSnapshot(session, request);
   const rows = await forward(session, request);
-  return { rows, count: countTold(rows.length, request) ?? count };
+  return { rows, count: countTold(rows.found, request) ?? count };
 }
 
 /**
  * Counts, and reads the page from the nearer end. Both see the rows as they were at one moment: otherwise the place of the page, counted from
  * the end, would shift with every row that comes or goes in between.
  */
-function readInSnapshot(session: ReadSession, request: CountedPageRequest): Promise<CountedPage> {
+function readInSnapshot<Rows extends Found>(
+  session: ReadSession,
+  request: CountedPageRequest<Rows>,
+): Promise<CountedPage<Rows>> {
   return session.snapshot(async (queries) => {
     const total = await queries.count(countOf(request));
     const rows = isNearerToEnd(request, total)
@@ -105,7 +119,7 @@ function readInSnapshot(session: ReadSession, request: CountedPageRequest): Prom
 }
 
 /** Whether fewer rows lie behind the page than before it. Near the beginning that does not matter. */
-function isNearerToEnd(request: CountedPageRequest, total: number | null): boolean {
+function isNearerToEnd(request: Sized, total: number | null): boolean {
   const { offset } = request;
   return (
     total !== null && offset >= limits.deepOffsetMin && total - offset - limitOf(request) < offset
@@ -119,27 +133,28 @@ function comparesTexts(where: Condition | null): boolean {
   return where.kind === "contains" || where.kind === "like";
 }
 
-const limitOf = ({ size, countMode }: CountedPageRequest): number =>
-  countMode === "exact" ? size : size + 1;
+const limitOf = ({ size, countMode }: Sized): number => (countMode === "exact" ? size : size + 1);
 
-const forward = (queries: ReadQueries, request: CountedPageRequest): Promise<Row[]> =>
-  queries.all({ ...request.list, limit: limitOf(request), offset: request.offset });
-
-async function backward(
+const forward = <Rows extends Found>(
   queries: ReadQueries,
-  request: CountedPageRequest,
+  request: CountedPageRequest<Rows>,
+): Promise<Rows> => {
+  const { list, size, offset } = request;
+  const select = { ...list, limit: limitOf(request), offset };
+  return request.readRows(queries, select, { rowsMax: size });
+};
+
+function backward<Rows extends Found>(
+  queries: ReadQueries,
+  request: CountedPageRequest<Rows>,
   total: number,
-): Promise<Row[]> {
-  const { list, offset } = request;
-  const limit = Math.min(limitOf(request), total - offset);
-  if (limit <= 0) return [];
-  const rows = await queries.all({
-    ...list,
-    sort: list.sort.map(reversed),
-    limit,
-    offset: total - offset - limit,
-  });
-  return rows.reverse();
+): Promise<Rows> {
+  const { list, size, offset } = request;
+  // None where the list ends before the page.
+  const limit = Math.max(0, Math.min(limitOf(request), total - offset));
+  const sort = list.sort.map(reversed);
+  const select = { ...list, sort, limit, offset: Math.max(0, total - offset - limit) };
+  return request.readRows(queries, select, { rowsMax: size, isReversed: true });
 }
 
 /** Nulls are the smallest values in both directions, so they change sides as well. */

@@ -9,8 +9,9 @@ import { AppError, type ErrorKind, invalidParameter } from "../values/errors.ts"
 import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
-import { parsePerPage } from "./page.ts";
+import { type Pagination, parsePerPage } from "./page.ts";
 import type { Row } from "../plans/ports.ts";
+import type { ListText } from "../query/list-text.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 
@@ -66,13 +67,15 @@ export function selectPage(select: Select, { list, perPage, after }: CursorPage)
 }
 
 /**
- * What the rows of `selectPage` mean: the records of the page, and its `pagination`. Rejects (Invalid parameter) where the next
- * row has the last one's place, as a view may have it: no cursor can stand between the two.
+ * The `pagination` of a page, from the text of the rows of `selectPage`, of which it shows `perPage`. Rejects (Invalid parameter) where the
+ * next row has the last one's place, as a view may have it: no cursor can stand between the two.
  */
-export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
-  const places = rows.map((row) => takeMarks(row, list.sort));
-  const hasNext = rows.length > perPage;
-  const [last, following] = places.slice(perPage - 1);
+export function pageBehind(
+  { found, ends }: Pick<ListText, "found" | "ends">,
+  { list, perPage }: CursorPage,
+): Pagination {
+  const hasNext = found > perPage;
+  const [last, following] = ends.map((row) => placeOf(row, list.sort));
   if (last !== undefined && following?.every((mark, at) => mark === last[at])) {
     throw invalidParameter(
       list.hasKey
@@ -81,12 +84,9 @@ export function takePage(rows: readonly Row[], { list, perPage }: CursorPage) {
     );
   }
   return {
-    data: rows.slice(0, perPage),
-    pagination: {
-      per_page: perPage,
-      next_cursor: hasNext ? writeCursor(last!, list) : null,
-      has_next: hasNext,
-    },
+    per_page: perPage,
+    next_cursor: hasNext ? writeCursor(last!, list) : null,
+    has_next: hasNext,
   };
 }
 
@@ -126,16 +126,8 @@ export function markOf(column: Column): Column {
   return mark;
 }
 
-/** The row's marks, which are no part of the record. Removed from its end, which leaves the row as quick as it was. */
-function takeMarks(row: Row, sort: readonly Sort[]): Place {
-  const place: (string | null)[] = [];
-  for (let at = sort.length - 1; at >= 0; at--) {
-    const { name } = markOf(sort[at]!.column);
-    place.unshift(row[name] as string | null);
-    delete row[name];
-  }
-  return place;
-}
+const placeOf = (row: Row, sort: readonly Sort[]): Place =>
+  sort.map(({ column }) => row[markOf(column).name] as string | null);
 
 interface PlacedTerm {
   readonly mark: Column;

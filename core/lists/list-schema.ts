@@ -86,7 +86,7 @@ export const numberedPaginationSchema = closedObject(
   ["current_page", "per_page", "has_next", "has_previous"],
 );
 
-/** As `takePage` in `cursor.ts` makes it. */
+/** As `pageBehind` in `cursor.ts` makes it. */
 export const cursorPaginationSchema = closedObject(
   { per_page: whole, next_cursor: { type: ["string", "null"] }, has_next: truth },
   ["per_page", "next_cursor", "has_next"],

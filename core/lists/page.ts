@@ -41,7 +41,7 @@ export function parsePage(body: Record<string, unknown>, offsetMax: number): Pag
   return { page, size: perPage, offset };
 }
 
-export type Pagination = Record<string, number | boolean | string>;
+export type Pagination = Record<string, number | boolean | string | null>;
 
 export function paginationOf(page: number, perPage: number, totalRecords: number): Pagination {
   const totalPages = Math.ceil(totalRecords / perPage);

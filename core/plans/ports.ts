@@ -7,6 +7,7 @@ import type { Catalog } from "./database-catalog.ts";
 import type { ConnectionCounts, TraceCarrier } from "./observer.ts";
 import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import type {
   Aggregate,
   Ask,
@@ -31,6 +32,7 @@ export type Row = Record<string, Json>;
  */
 export interface DbQueries {
   all(select: Narrowed<Select>): Promise<Row[]>;
+  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText>;
   one(select: Narrowed<Select>): Promise<Row | null>;
   count(count: Narrowed<Count>): Promise<number>;
   estimate(count: Narrowed<Count>): Promise<number | null>;

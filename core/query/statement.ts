@@ -2,6 +2,7 @@
  * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
  * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
  */
+import type { TextForm } from "./list-text.ts";
 import type { Key, KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Source, Table } from "../values/column.ts";
@@ -77,6 +78,8 @@ export interface Select {
   readonly offset: number;
   /** True: the rows stay locked against other writers until the transaction ends (tables only). */
   readonly lock: boolean;
+  /** The rows come as JSON text. Absent: as values. */
+  readonly asText?: TextForm;
 }
 
 export interface Count {

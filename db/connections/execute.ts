@@ -1,10 +1,13 @@
 /** The one function over which all statements of a session or transaction run. */
 import type { Row } from "../../core/plans/ports.ts";
+import type { ListText } from "../../core/query/list-text.ts";
 import type { Statement } from "../../core/query/statement.ts";
 
 /** The answer to one statement, decoded. */
 export interface Written {
   readonly rows: Row[];
+  /** The text instead of the rows, where the statement asks for it and the engine writes lists row by row. */
+  readonly list?: ListText;
   readonly matched: number;
   readonly insertId: bigint | null;
 }

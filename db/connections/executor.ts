@@ -7,6 +7,7 @@ import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import type { Connection, Engine, RawResult, Command } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
+import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
 import { toAppError } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
@@ -117,11 +118,11 @@ export function createExecutor({
 
   function run(
     connection: Connection,
-    { text, params, reuse }: Command,
+    { text, params, reuse, take }: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
     const result = connection.runNow?.(text, params);
-    return result ?? step(connection, connection.run(text, params, reuse), deadlineAtMs);
+    return result ?? step(connection, connection.run(text, params, reuse, take), deadlineAtMs);
   }
 
   const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
@@ -134,9 +135,9 @@ export function createExecutor({
     deadlineAtMs: number,
   ): Promise<Written> {
     const work = connection.native(text, params);
-    const { rows, matched, insertId, fields } = await step(connection, work, deadlineAtMs);
-    const decode = decoderOf(engine.dialect, engine.outputs(fields ?? []));
-    return { rows: decode(rows), matched, insertId };
+    const result = await step(connection, work, deadlineAtMs);
+    const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
+    return writtenBy({ decode }, result);
   }
 
   function current(statement: Statement, compiled: Compiled): Compiled {
@@ -188,17 +189,17 @@ export function createExecutor({
       const isRead = changesNothing(statement);
       const begin = engine.begin.map(controlling);
       const commit = controlling(engine.commit);
-      const ahead = [...begin, local, compiled, ...(isRead ? [commit] : [])];
+      const list = beginList(compiled);
+      const command = commandOf(compiled, list);
+      const ahead = [...begin, local, command, ...(isRead ? [commit] : [])];
       try {
         const results = await together(connection, ahead, deadlineAtMs);
-        const { rows, matched, insertId, fields } = results[begin.length + 1]!;
+        const result = results[begin.length + 1]!;
         // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
         if (!isRead) await together(connection, [commit], deadlineAtMs);
-        const decode =
-          statement.kind === "native"
-            ? decoderOf(engine.dialect, engine.outputs(fields ?? []))
-            : compiled.decode;
-        return { rows: decode(rows), matched, insertId };
+        if (statement.kind !== "native") return writtenBy(compiled, result, list);
+        const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
+        return writtenBy({ decode }, result);
       } catch (error) {
         await rollback(connection);
         throw meaningOf(error, statement);
@@ -218,14 +219,16 @@ export function createExecutor({
       try {
         if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
         const printed = current(statement, compiled);
-        const { rows, matched, insertId } = await run(connection, printed, deadlineAtMs);
-        const written = { rows: printed.decode(rows), matched, insertId };
+        const list = beginList(printed);
+        const result = await run(connection, commandOf(printed, list), deadlineAtMs);
+        const written = writtenBy(printed, result, list);
         if (!isOutdated(printed) || !changesNothing(statement)) return written;
         // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
         // run again.
         const again = compile(statement);
-        const other = await run(connection, again, deadlineAtMs);
-        return { ...written, rows: again.decode(other.rows) };
+        const newList = beginList(again);
+        const other = await run(connection, commandOf(again, newList), deadlineAtMs);
+        return writtenBy(again, other, newList);
       } catch (error) {
         throw meaningOf(error, statement);
       }
@@ -246,6 +249,22 @@ export function createExecutor({
   };
 }
 
+/** The text of rows, where the statement is to give one; to be begun anew for each attempt. */
+const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();
+
+const commandOf = (compiled: Compiled, list: ListInWriting | null): Command =>
+  list === null ? compiled : { ...compiled, take: list.take };
+
+/** `list` has taken the rows of the result. */
+function writtenBy(
+  { decode }: Pick<Compiled, "decode">,
+  { rows, matched, insertId }: RawResult,
+  list: ListInWriting | null = null,
+): Written {
+  if (list === null) return { rows: decode(rows), matched, insertId };
+  return { rows: [], list: list.end(), matched, insertId };
+}
+
 /** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
 
@@ -254,8 +273,8 @@ async function inTurn(
   statements: readonly Command[],
 ): Promise<RawResult[]> {
   const results: RawResult[] = [];
-  for (const { text, params, reuse } of statements)
-    results.push(await connection.run(text, params, reuse));
+  for (const { text, params, reuse, take } of statements)
+    results.push(await connection.run(text, params, reuse, take));
   return results;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { DbObserver } from "../../core/plans/observer.ts";
 import type { Command, Connection, Engine, RawResult } from "../engines/engine.ts";
+import type { TakeRow } from "../statements/dialect.ts";
 import { withoutLiterals } from "../statements/without-literals.ts";
 
 /** The parts of an engine that take or give connections. */
@@ -109,8 +110,13 @@ class ObservedConnection implements Connection {
     return this.inner.isShareable === true;
   }
 
-  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
-    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse));
+  run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    take?: TakeRow,
+  ): Promise<RawResult> {
+    return reported(this.observe(text, reuse), this.inner.run(text, params, reuse, take));
   }
 
   native(text: string, params: readonly unknown[]): Promise<RawResult> {

@@ -5,6 +5,7 @@
 import type { Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries, Row } from "../../core/plans/ports.ts";
+import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import type {
   Aggregate,
   Ask,
@@ -20,6 +21,7 @@ import type {
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
+import { listOfRows } from "../statements/list-writer.ts";
 import { mustNarrow } from "../statements/must-narrow.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
@@ -46,6 +48,11 @@ export class StatementQueries implements DbQueries {
 
   async all(select: Select): Promise<Row[]> {
     return (await this.runner.read(select)).rows;
+  }
+
+  async allAsText(select: Select, form: TextForm): Promise<ListText> {
+    const { rows, list } = await this.runner.read({ ...select, asText: form });
+    return list ?? listOfRows(rows, select.columns, form);
   }
 
   async one(select: Select): Promise<Row | null> {

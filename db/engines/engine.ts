@@ -16,12 +16,13 @@ import type {
 import type { Computation } from "../../core/query/statement.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
-import type { Dialect, RawRow } from "../statements/dialect.ts";
+import type { Dialect, RawRow, TakeRow } from "../statements/dialect.ts";
 import type { TlsCertificates } from "./tls.ts";
 
 export interface RawResult {
+  /** Empty where they were taken one by one. */
   readonly rows: RawRow[];
-  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed). */
+  /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed), or that were taken one by one. */
   readonly matched: number;
   /** The first key that the database generated; null where the engine answers rows instead. */
   readonly insertId: bigint | null;
@@ -34,6 +35,8 @@ export interface Command {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly reuse: boolean;
+  /** As in `Connection.run`. */
+  readonly take?: TakeRow | undefined;
 }
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
@@ -42,8 +45,11 @@ export interface Connection {
   readonly alive: boolean;
   /** True: `run` may be called while others are under way; they are sent at once and answered in turn. */
   readonly isShareable?: boolean;
-  /** `reuse` true: the text will come again, keep it prepared. Rejects with the driver's own error. */
-  run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult>;
+  /**
+   * `reuse` true: the text will come again, keep it prepared. `take`, only where the dialect has `lists`: gets each row as it comes; absent:
+   * rows are in the result. Rejects with the driver's own error.
+   */
+  run(text: string, params: readonly unknown[], reuse: boolean, take?: TakeRow): Promise<RawResult>;
   /**
    * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
    * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.

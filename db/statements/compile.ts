@@ -11,6 +11,7 @@ import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";
 import type { Decode, Dialect, RawRow } from "./dialect.ts";
+import { type BeginList, type ListInWriting, listWriterOf } from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import type { Printable } from "./walk.ts";
@@ -22,6 +23,8 @@ export interface Compiled {
   readonly reuse: boolean;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
+  /** Begins the text that the statement asks for; null: its rows come as values, whatever it asks for. */
+  readonly beginList: (() => ListInWriting) | null;
   /** Ids of the stored forms that the text relies on. */
   readonly forms: readonly string[];
   readonly generation: number;
@@ -49,6 +52,8 @@ export type Compile = (statement: Statement) => Compiled;
 interface Kept extends Printed {
   readonly pace: Pace;
   readonly decode: (rows: RawRow[]) => Row[];
+  /** Made when it is needed first. */
+  beginList?: BeginList | null;
 }
 
 /**
@@ -96,11 +101,20 @@ export function createCompiler(
       params: bindAll(dialect, shape, printed.order),
       reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
       decode: printed.decode,
+      beginList: listOf(dialect, statement, printed),
       forms: printed.forms,
       generation,
       pace: printed.pace,
     };
   };
+}
+
+function listOf(dialect: Dialect, statement: Statement, kept: Kept): Compiled["beginList"] {
+  if (statement.kind !== "select" || statement.asText === undefined) return null;
+  const { columns, asText } = statement;
+  kept.beginList ??= listWriterOf(dialect, columns);
+  const begin = kept.beginList;
+  return begin && (() => begin(asText));
 }
 
 const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
@@ -118,7 +132,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  return { text, params, reuse: true, decode, forms: [], generation: 0, pace: null };
+  const rest = { beginList: null, forms: [], generation: 0, pace: null };
+  return { text, params, reuse: true, decode, ...rest };
 }
 
 function bindAll(

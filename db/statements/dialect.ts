@@ -5,6 +5,7 @@
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
 import type { Json } from "../../core/values/json.ts";
+import type { JsonWriter } from "./json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Formula } from "../../core/query/formula-tree.ts";
@@ -12,8 +13,23 @@ import type { Formula } from "../../core/query/formula-tree.ts";
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
 
+/** The same as the bytes of each value, in the order of the columns. */
+export type RawList = readonly (Uint8Array | null)[];
+
+/** Takes a row as it comes from the driver. */
+export type TakeRow = (row: RawList) => void;
+
 /** From the driver's value (never null) to the JSON value. */
 export type Decode = (raw: unknown) => Json;
+
+/** Writes a value of a `RawList` as the JSON of what `Decode` makes of it. */
+export type WriteJson = (writer: JsonWriter, raw: Uint8Array) => void;
+
+export interface ListForms {
+  write(column: Column): WriteJson;
+  /** The value of a `RawRow`, as the driver makes it of the bytes. */
+  received(column: Column, raw: Uint8Array): unknown;
+}
 
 /** What the planner expects. */
 export interface Estimates {
@@ -80,6 +96,8 @@ export interface Dialect {
   output(column: Column, name: SQL): SQL;
   /** From the driver's value (never null) to the JSON value; null when it is that already. */
   decode(column: Column): Decode | null;
+  /** How lists are written row by row; absent: the engine's rows come as objects, which are written when all are there. */
+  readonly lists?: ListForms;
   /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
   textOf(column: Column, name: SQL): SQL | null;
   /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */

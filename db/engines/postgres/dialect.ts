@@ -11,6 +11,7 @@ import { columnTypes } from "../../../core/values/column-types.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn, Samples } from "../../statements/dialect.ts";
+import { createListForms } from "./list-forms.ts";
 import { marks } from "./marks.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
@@ -29,6 +30,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     placeholder: (index) => `$${index + 1}`,
     param: (column, placeholder) => sql`${placeholder}::${sql.raw(castType(column))}`,
     ...valuesOf(valueForms, decimals),
+    lists: createListForms(decimals),
     exact: (_column, term) => byBytes(term),
     // The planner would multiply the shares of rows that it expects for both comparisons; it expects nearly all rows to be not null.
     isExactly: (_column, name, values) =>

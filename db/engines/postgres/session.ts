@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
-import type { RawRow } from "../../statements/dialect.ts";
+import type { RawRow, TakeRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 
@@ -107,31 +107,36 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
-    const result = await this.send(text, params, reuse && mayPrepare(this.prepared, text));
-    return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null };
+  async run(
+    text: string,
+    params: readonly unknown[],
+    reuse: boolean,
+    take?: TakeRow,
+  ): Promise<RawResult> {
+    const prepare = reuse && mayPrepare(this.prepared, text);
+    return resultOf(await this.waitFor(() => this.query({ text, params, prepare, take })));
   }
 
   async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
     const results = await this.sendAll(
-      statements.map(({ text, params, reuse }) => ({
+      statements.map(({ text, params, reuse, take }) => ({
         text,
         params,
         prepare: reuse && mayPrepare(this.prepared, text),
+        take,
       })),
     );
     if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
       throw undoneError();
-    return results.map((result) => {
-      const rows = rowsOf(result);
-      return { rows, matched: result.count ?? 0, insertId: null, fields: result.columns ?? [] };
-    });
+    return results.map((result) => ({
+      ...resultOf(result),
+      fields: result.columns ?? [],
+    }));
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {
     const result = await this.send(text, params, mayPrepare(this.prepared, text));
-    const fields = result.columns ?? [];
-    return { rows: rowsOf(result), matched: result.count ?? 0, insertId: null, fields };
+    return { ...resultOf(result), fields: result.columns ?? [] };
   }
 
   /**
@@ -226,10 +231,12 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  private query({ text, params, prepare }: Query): Promise<Result> {
+  private query({ text, params, prepare, take }: Query): Promise<Result> {
     const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
-    return this.client.unsafe(text, values, options) as unknown as Promise<Result>;
+    const query = this.client.unsafe(text, values, options);
+    const asked = take ? query.raw().forEach(take as never) : query;
+    return asked as unknown as Promise<Result>;
   }
 
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
@@ -257,6 +264,8 @@ interface Query {
   readonly text: string;
   readonly params: readonly unknown[];
   readonly prepare: boolean;
+  /** Gets rows with the bytes of each value. */
+  readonly take?: TakeRow | undefined;
 }
 
 const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
@@ -295,6 +304,12 @@ function requestCancel(
   else socket.end(request);
   return new Promise((resolve) => socket.once("close", resolve));
 }
+
+const resultOf = (result: Result): RawResult => ({
+  rows: rowsOf(result),
+  matched: result.count ?? 0,
+  insertId: null,
+});
 
 /**
  * The rows of a result. After a statement that failed when some rows had come, the driver puts as many holes in front of

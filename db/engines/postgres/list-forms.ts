@@ -1,0 +1,69 @@
+/**
+ * How the server's texts become JSON without a value in between. A text of the usual form is written as it is, or nearly so; any other is
+ * decoded as in rows (`value-forms.ts`).
+ */
+import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Json } from "../../../core/values/json.ts";
+import type { Decimals } from "../../../core/values/type-definition.ts";
+import type { ListForms } from "../../statements/dialect.ts";
+import { type JsonWriter, utf8Text } from "../../statements/json-writer.ts";
+import { valueForms } from "./value-forms.ts";
+
+/** False: the text has another form than the usual one, and nothing was written. */
+type WriteUsual = (writer: JsonWriter, raw: Uint8Array) => boolean;
+
+export const createListForms = (decimals: Decimals): ListForms => ({
+  received,
+  write(column) {
+    const writeUsual = usual[column.type](column, decimals);
+    const decode = valueForms[column.type].decoder(column, decimals);
+    const writeDecoded = (writer: JsonWriter, raw: Uint8Array): void => {
+      const value = received(column, raw);
+      writer.json(decode === null ? (value as Json) : decode(value));
+    };
+    if (writeUsual === null) return writeDecoded;
+    return (writer, raw) => {
+      if (!writeUsual(writer, raw)) writeDecoded(writer, raw);
+    };
+  },
+});
+
+/** As the driver reads a text for a row. */
+function received({ type, native }: Column, raw: Uint8Array): unknown {
+  const text = utf8Text(raw);
+  if (type === "boolean") return text === "t";
+  const isNumber = type === "float" || (type === "integer" && native !== "bigint");
+  return isNumber ? Number(text) : text;
+}
+
+const asText = (): WriteUsual => (writer, raw) => {
+  writer.text(raw);
+  return true;
+};
+const asNumber: WriteUsual = (writer, raw) => writer.digits(raw);
+const asDigits: WriteUsual = (writer, raw) => writer.digits(raw, true);
+
+const letterT = 0x74;
+
+/** Null: every text is decoded. */
+const usual: Readonly<
+  Record<ColumnType, (column: Column, decimals: Decimals) => WriteUsual | null>
+> = {
+  text: asText,
+  integer: ({ native }, decimals) =>
+    native === "bigint" && decimals === "string" ? asDigits : asNumber,
+  decimal: (_column, decimals) => (decimals === "string" ? asDigits : asNumber),
+  float: () => asNumber,
+  boolean: () => (writer, raw) => {
+    writer.boolean(raw[0] === letterT);
+    return true;
+  },
+  date: () => (writer, raw) => writer.day(raw),
+  timestamp: () => (writer, raw) => writer.timestamp(raw),
+  time: () => (writer, raw) => writer.time(raw),
+  uuid: asText,
+  json: () => null,
+  bytes: () => null,
+  array: () => null,
+  other: asText,
+};

@@ -1,0 +1,173 @@
+/**
+ * Writes rows of the same columns as the JSON text of a list, each as it comes from the driver: no row is kept. A writer is made once for each
+ * shape of statement.
+ */
+import type { Row } from "../../core/plans/ports.ts";
+import type { ListText, TextForm } from "../../core/query/list-text.ts";
+import { ReadyJson } from "../../core/values/json.ts";
+import type { Column } from "../../core/values/column.ts";
+import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
+import { JsonWriter } from "./json-writer.ts";
+
+/** A list that is being written. */
+export interface ListInWriting {
+  /** Takes the next row. */
+  readonly take: TakeRow;
+  /** The text of all rows that were taken; throws what kept one from being written. To be called once. */
+  end(): ListText;
+}
+
+export type BeginList = (form: TextForm) => ListInWriting;
+
+/** A column whose values are written. */
+interface Written {
+  /** Its place in a row. */
+  readonly at: number;
+  /** What stands before the value: the name, and what ends the value before it. */
+  readonly head: Uint8Array;
+  readonly write: WriteJson;
+}
+
+/** A column of marks. */
+interface Marked {
+  readonly at: number;
+  readonly name: string;
+  readonly decode: (raw: Uint8Array) => string;
+}
+
+/** Null where the engine's rows come as objects. */
+export function listWriterOf(dialect: Dialect, columns: readonly Column[]): BeginList | null {
+  const { lists, marks } = dialect;
+  if (lists === undefined) return null;
+  const written = writtenOf(lists, columns);
+  const marked = markedOf(lists, marks, columns);
+  return (form) => {
+    const list = new List(written, marked, form);
+    return form.isReversed ? reversed(list) : list;
+  };
+}
+
+/** Rows that come from the end of the list are kept until all are there. */
+function reversed(list: ListInWriting): ListInWriting {
+  const rows: RawList[] = [];
+  return {
+    take: (row) => void rows.push(row),
+    end() {
+      for (const row of rows.reverse()) list.take(row);
+      return list.end();
+    },
+  };
+}
+
+/** Writers that no list uses. */
+const idle: JsonWriter[] = [];
+const idleMax = 8;
+
+class List implements ListInWriting {
+  private readonly written: readonly Written[];
+  private readonly marked: readonly Marked[];
+  private readonly rowsMax: number;
+  private readonly writer = idle.pop() ?? new JsonWriter();
+  private readonly ends: Row[] = [];
+  private found = 0;
+  private fault: { readonly error: unknown } | null = null;
+
+  constructor(written: readonly Written[], marked: readonly Marked[], { rowsMax }: TextForm) {
+    this.written = written;
+    this.marked = marked;
+    this.rowsMax = rowsMax;
+    this.writer.raw(opening);
+  }
+
+  readonly take = (row: RawList): void => {
+    if (this.fault !== null) return;
+    try {
+      this.write(row, this.found++);
+    } catch (error) {
+      // Drivers call this while they read from a socket, where nobody would catch it.
+      this.fault = { error };
+    }
+  };
+
+  end(): ListText {
+    const { writer, ends, found, fault } = this;
+    if (fault !== null) throw fault.error;
+    writer.raw(closing);
+    const data = new ReadyJson(writer.written());
+    writer.clear();
+    if (idle.length < idleMax) idle.push(writer);
+    return { data, shown: Math.min(found, this.rowsMax), found, ends };
+  }
+
+  private write(row: RawList, index: number): void {
+    if (index >= this.rowsMax - 1 && this.marked.length > 0) this.ends.push(this.marksOf(row));
+    if (index >= this.rowsMax) return;
+    const { writer, written } = this;
+    if (index > 0) writer.raw(comma);
+    for (const { at, head, write } of written) {
+      writer.raw(head);
+      const value = row[at]!;
+      if (value === null) writer.raw(nullText);
+      else write(writer, value);
+    }
+    writer.raw(rowEnd);
+  }
+
+  private marksOf(row: RawList): Row {
+    return Object.fromEntries(
+      this.marked.map(({ at, name, decode }) => {
+        const raw = row[at]!;
+        return [name, raw && decode(raw)];
+      }),
+    );
+  }
+}
+
+/** The columns that are shown, in the order that the members of an object would have. */
+function writtenOf(lists: ListForms, columns: readonly Column[]): readonly Written[] {
+  const shown = columns.filter(({ markOf }) => markOf === undefined);
+  const names = Object.keys(Object.fromEntries(shown.map(({ name }) => [name, null])));
+  return names.map((name, index) => {
+    const at = columns.findIndex((column) => column.markOf === undefined && column.name === name);
+    const head = bytesOf(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`);
+    return { at, head, write: lists.write(columns[at]!) };
+  });
+}
+
+function markedOf(
+  { received }: ListForms,
+  { decode: decodeMark }: Marks,
+  columns: readonly Column[],
+): readonly Marked[] {
+  return columns.flatMap((column, at) => {
+    if (column.markOf === undefined) return [];
+    const decode = (raw: Uint8Array): string => (decodeMark ?? String)(received(column, raw));
+    return [{ at, name: column.name, decode }];
+  });
+}
+
+/** The same of rows that came as objects. */
+export function listOfRows(
+  found: Row[],
+  columns: readonly Column[],
+  { rowsMax, isReversed = false }: TextForm,
+): ListText {
+  const rows = isReversed ? found.toReversed() : found;
+  const marks = columns.filter(({ markOf }) => markOf !== undefined);
+  const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
+  const shown = rows.length > rowsMax ? rows.slice(0, rowsMax) : rows;
+  // From the end, which leaves a row as quick as it was.
+  for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
+  return { data: shown, shown: shown.length, found: rows.length, ends };
+}
+
+const marksOf = (row: Row, marks: readonly Column[]): Row =>
+  Object.fromEntries(marks.map(({ name }) => [name, row[name]!]));
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const opening = bytesOf("[");
+const closing = bytesOf("]");
+const comma = bytesOf(",");
+const rowEnd = bytesOf("}");
+const nullText = bytesOf("null");
