@@ -87,6 +87,7 @@ export function createSessions(
   async function runShared(one: Single): Promise<Written> {
     const { pool, execution } = one;
     const { deadlineAtMs } = execution;
+    if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
     const connection = pool.tryShare() ?? (await acquire(pool, deadlineAtMs, true));
     try {
       return await runOn(connection, one);

@@ -28,13 +28,18 @@ export const createListForms = (decimals: Decimals): ListForms => ({
   },
 });
 
-/** As the driver reads a text for a row. */
+/**
+ * As the driver reads a text for a row. The driver goes by the type that the server tells with the rows: a text that is none of the column's
+ * type comes of a column that has another one by now.
+ */
 function received({ type, native }: Column, raw: Uint8Array): unknown {
   const text = utf8Text(raw);
-  if (type === "boolean") return text === "t";
+  if (type === "boolean") return text === "t" ? true : text === "f" ? false : text;
   const isNumber = type === "float" || (type === "integer" && native !== "bigint");
-  return isNumber ? Number(text) : text;
+  return isNumber && isNumeric.test(text) ? Number(text) : text;
 }
+
+const isNumeric = /^(?:-?(?:Infinity|[\d.]+(?:e[+-]?\d+)?)|NaN)$/i;
 
 const asText = (): WriteUsual => (writer, raw) => {
   writer.text(raw);
@@ -55,6 +60,7 @@ const usual: Readonly<
   decimal: (_column, decimals) => (decimals === "string" ? asDigits : asNumber),
   float: () => asNumber,
   boolean: () => (writer, raw) => {
+    if (raw.length !== 1) return false;
     writer.boolean(raw[0] === letterT);
     return true;
   },

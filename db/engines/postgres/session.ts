@@ -235,7 +235,8 @@ export class PostgresSession implements PostgresConnection {
     const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
     const query = this.client.unsafe(text, values, options);
-    const asked = take ? query.raw().forEach(take as never) : query;
+    // Both send at once: what is sent together keeps its order.
+    const asked = take ? query.raw().forEach(take as never) : query.execute();
     return asked as unknown as Promise<Result>;
   }
 
