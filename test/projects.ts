@@ -29,6 +29,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   smoke: { command: "test", servers: [], programs: ["chromium"] },
   "places-sqlite": { command: "test:deep", servers: [] },
   "places-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
+  "extraction-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   "places-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   "fuzz-sqlite": { command: "test:deep", servers: [] },
   "fuzz-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
