@@ -284,6 +284,54 @@ describe("a path that is not the address of a thing is 404:", () => {
   });
 });
 
+describe("a request for an action means the same, however its head is written:", () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serveGoods({ env: { ALLOWED_HOSTS: "shop.example" } });
+  });
+  afterAll(() => served.stop());
+
+  const plain = `${head(byKey.length)}${byKey}`.replace("Host:", "Connection: close\r\nHost:");
+  const withHost = (host: string) => plain.replace(/Host: .*/, `Host: ${host}`);
+  const chunked = `${byKey.length.toString(16)}\r\n${byKey}\r\n0\r\n\r\n`;
+
+  test.each([
+    ["plainly", 200, plain],
+    ["with names of fields in other case", 200, plain.replace("Content-Type", "CONTENT-TYPE")],
+    ["to a name of its own", 200, withHost("shop.example")],
+    ["to a name in other case", 200, withHost("LocalHost:80")],
+    ["to an address of IPv6", 200, withHost("[::1]:3000")],
+    [
+      "in chunks",
+      200,
+      plain.replace(/Content-Length: \d+/, "Transfer-Encoding: chunked").replace(byKey, chunked),
+    ],
+    ["with a question mark at the end", 200, plain.replace("/first", "/first?")],
+    ["to a foreign name", 421, withHost("else.example")],
+    ["to a port that cannot be", 400, withHost("localhost:70000")],
+    ["to an address that cannot be", 400, withHost("256.1.1.1")],
+    [
+      "with two media types",
+      415,
+      plain.replace("Content-Type", "Content-Type: text/plain\r\nContent-Type"),
+    ],
+    ["as a form", 415, plain.replace("application/json", "Multipart/Form-Data; boundary=x")],
+    ["with a slash at the end", 404, plain.replace("/first", "/first/")],
+    ["with a doubled slash", 404, plain.replace("/goods/", "//goods/")],
+    ["by another method", 405, plain.replace("POST", "PUT")],
+    ["by HEAD", 405, plain.replace("POST", "HEAD")],
+    ["in HTTP/1.0", 200, plain.replace("HTTP/1.1", "HTTP/1.0")],
+  ])("%s: %d", async (_, status, sent) => {
+    expect(await talk(served, { send: sent })).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  test("several on one connection are answered in turn", async () => {
+    const kept = plain.replace("Connection: close\r\n", "");
+    const answers = await talk(served, { send: `${kept}${kept}${plain}` });
+    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
+  });
+});
+
 describe("a request that is no good HTTP gets the envelope:", () => {
   test.each([
     ["nothing that is HTTP", 400, "Bad request", "\0\x01 garbage\r\n\r\n"],

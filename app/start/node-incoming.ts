@@ -19,10 +19,21 @@ export function plainPathOf(message: IncomingMessage): string | null {
   const { method, headers } = message;
   if (method !== "POST" && method !== "GET") return null;
   const { host } = headers;
-  if (host === undefined || !plainHost.test(host)) return null;
+  if (host === undefined || !isPlainHost(host)) return null;
   if (headers["transfer-encoding"] !== undefined) return null;
-  if (headers["content-type"]?.startsWith("multipart/")) return null;
+  if (/^multipart\//i.test(headers["content-type"] ?? "")) return null;
   return hasRepeatedFields(message) ? null : (plainTarget.exec(message.url!)?.[1] ?? null);
+}
+
+/** The last one that was plain: most requests come to one. */
+let lastHost = "";
+
+function isPlainHost(host: string): boolean {
+  if (host === lastHost) return true;
+  // Ports and addresses may still be out of range.
+  if (!plainHost.test(host) || !URL.canParse(`http://${host}/`)) return false;
+  lastHost = host;
+  return true;
 }
 
 /** Node's object of the fields leaves out the second of some. */

@@ -35,6 +35,8 @@ export async function listen(service: Service): Promise<Listening> {
 
   function fetch(request: Request, { headers, httpVersion, url = "", socket }: IncomingMessage) {
     if (headers.host === undefined && httpVersion === "1.1") return service.refuse(noHost());
+    // Its own check lets some addresses through that cannot be.
+    if (!URL.canParse(request.url)) return service.refuse(malformed());
     if (!isAsSent(request.url, url))
       return service.refuse(notFound("No resource exists at this path"));
     return service.app.fetch(request, clientAt(socket.remoteAddress ?? null));
@@ -77,7 +79,13 @@ export async function listen(service: Service): Promise<Listening> {
     const path = plainPathOf(incoming);
     const call = path === null ? null : service.app.actionAt(path);
     if (call === null) void listener(incoming, outgoing);
-    else void act(call, new NodeIncoming(incoming, path!), { incoming, outgoing });
+    else
+      act(call, new NodeIncoming(incoming, path!), { incoming, outgoing }).catch(
+        (error: unknown) => {
+          service.log.error({ err: error }, "An answer could not be sent");
+          outgoing.destroy();
+        },
+      );
   });
   limitConnections(server, service);
   const sockets = new Set<Socket>();
