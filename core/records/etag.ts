@@ -13,9 +13,13 @@ import type { Row } from "../plans/ports.ts";
 export function etagOf(row: Row, plan: ReadPlan): string {
   if (plan.updatedAt === null) return `"${hashOfRow(row, plan)}"`;
   const changed = row[plan.updatedAt.name] ?? (plan.createdAt && row[plan.createdAt.name]);
-  if (typeof changed !== "string") return `"${hashOfRow(row, plan)}"`;
+  if (typeof changed !== "string" || !isInstant.test(changed))
+    return `"${hashOfRow(row, plan)}"`;
   return isCoarse(plan) ? `"${changed}-${hashOfRow(row, plan)}"` : `"${changed}"`;
 }
+
+/** SQLite keeps any text in a column of times, and a header does not take every text. */
+const isInstant = /^[\w:.+-]+$/;
 
 /** Columns that keep whole seconds cannot tell two changes of one second apart. */
 function isCoarse({ updatedAt, createdAt }: ReadPlan): boolean {

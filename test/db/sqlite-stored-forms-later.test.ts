@@ -342,3 +342,28 @@ test("a column of one form is compared and sorted by its index", () => {
   ]);
   database.close();
 });
+
+test.each([
+  ["a line end", "two\nlines"],
+  ["signs that no header takes", "日本"],
+  ["a quotation mark", 'so "called"'],
+])("a record whose time is a text with %s has a version all the same", async (_, text) => {
+  await open([
+    "create table t (id text primary key, name text, created_at timestamp, updated_at timestamp)",
+    `insert into t values ('k', 'n', '2026-01-01 00:00:00', '${text}')`,
+  ]);
+  const { status, body, headers } = await fixture.post("t/first", {
+    where: { key: "id", value: "k" },
+  });
+  expect([status, (body.data as { updated_at: string }).updated_at]).toEqual([200, text]);
+  const version = headers.get("ETag");
+  expect(version).toMatch(/^"\w+"$/);
+  const change = (ifMatch: string) =>
+    fixture.request("/api/test/t/update", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "If-Match": ifMatch },
+      body: JSON.stringify({ id: "k", name: "m" }),
+    });
+  expect((await change('"else"')).status).toBe(412);
+  expect((await change(version!)).status).toBe(200);
+});
