@@ -22,12 +22,9 @@ import { narrowReplay } from "./records/replay.ts";
 export function bindAction(action: Action, entity: Entity, access: Access): Handler | null {
   const bound = action.bind(entity);
   if (bound === null) return null;
+  const asked = { entity, action: action.name };
   const scopeFor = (request: Request): Scope =>
-    withVisibility(
-      access.scopeOf(request.caller, { entity, action: action.name }),
-      entity,
-      action.name,
-    );
+    withVisibility(access.scopeOf(request.caller, asked), entity, action.name);
   const handler: Handler = {
     async run(request, keepAnswer) {
       const scope = scopeFor(request);
@@ -40,7 +37,7 @@ export function bindAction(action: Action, entity: Entity, access: Access): Hand
         options,
         session,
         fills: scope.fills,
-        reachesAllJobs: access.mayReachAllJobs(request.caller, { entity, action: action.name }),
+        reachesAllJobs: access.mayReachAllJobs(request.caller, asked),
         cache: request.cache.within(scope.key),
         locks: scopedLocks(request.locks, { session, scope, entity }),
       };

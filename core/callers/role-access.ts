@@ -38,7 +38,8 @@ interface Granted {
 /** `entities`: all endpoints of the project, each with its access rules. */
 export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access {
   const ofRoles = new Map<string, Rights>();
-  const ofCallers = new WeakMap<Caller, Map<string, Granted>>();
+  // By the question itself: those of every request are made once, at the start.
+  const ofCallers = new WeakMap<Caller, WeakMap<Asked, Granted>>();
   const known = knownRoles(entities);
   const byTable = endpointsByTable(entities);
 
@@ -61,12 +62,11 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
 
   function grantedTo(caller: Caller, asked: Asked): Granted {
     let all = ofCallers.get(caller);
-    if (all === undefined) ofCallers.set(caller, (all = new Map()));
-    const key = `${asked.entity.name}/${asked.action}`;
-    let granted = all.get(key);
+    if (all === undefined) ofCallers.set(caller, (all = new WeakMap()));
+    let granted = all.get(asked);
     if (granted === undefined) {
       granted = { rights: rightsFor(caller, asked), scope: null };
-      all.set(key, granted);
+      all.set(asked, granted);
     }
     return granted;
   }
