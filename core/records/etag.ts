@@ -13,8 +13,7 @@ import type { Row } from "../plans/ports.ts";
 export function etagOf(row: Row, plan: ReadPlan): string {
   if (plan.updatedAt === null) return `"${hashOfRow(row, plan)}"`;
   const changed = row[plan.updatedAt.name] ?? (plan.createdAt && row[plan.createdAt.name]);
-  if (typeof changed !== "string" || !isInstant.test(changed))
-    return `"${hashOfRow(row, plan)}"`;
+  if (typeof changed !== "string" || !isInstant.test(changed)) return `"${hashOfRow(row, plan)}"`;
   return isCoarse(plan) ? `"${changed}-${hashOfRow(row, plan)}"` : `"${changed}"`;
 }
 
