@@ -118,7 +118,9 @@ describe("a pattern", () => {
         maxLength: 6,
       },
     )
-    .map((pieces) => pieces.map((one) => one.join("")).join(""));
+    .map((pieces) => pieces.map((one) => one.join("")).join(""))
+    // JavaScript takes a name twice where only one of the two can match; here it is refused.
+    .filter((source) => source.split("(?<n>").length <= 2);
 
   test("means what it means in JavaScript", () => {
     let compared = 0;

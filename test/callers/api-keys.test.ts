@@ -31,20 +31,19 @@ test.each(attempts)("a key that %s is hashed once, and only its hash is looked f
 });
 
 describe("the comparison of hashes", () => {
-  /** How many words of hashes were read. */
+  /** How many bytes of hashes were read. */
   let reads = 0;
   beforeEach(() => {
-    const { from } = Int32Array;
-    const watched = (words: Int32Array): Int32Array =>
-      new Proxy(words, {
+    const from = Buffer.from.bind(Buffer) as (text: string, encoding: "hex") => Buffer;
+    const watched = (bytes: Buffer): Buffer =>
+      new Proxy(bytes, {
         get(target, name) {
           if (typeof name === "string" && /^\d+$/.test(name)) reads++;
           return Reflect.get(target, name, target) as unknown;
         },
       });
-    const watchedFrom = (list: ArrayLike<unknown>, map: (value: unknown, at: number) => number) =>
-      watched(from.call(Int32Array, Array.from(list, map)));
-    vi.spyOn(Int32Array, "from").mockImplementation(watchedFrom as typeof from);
+    const watchedFrom = (text: string, encoding: "hex") => watched(from(text, encoding));
+    vi.spyOn(Buffer, "from").mockImplementation(watchedFrom as never);
   });
   afterEach(() => vi.restoreAllMocks());
 
