@@ -21,10 +21,10 @@ export interface Listed {
  * ordered.
  */
 export function orderedBy(first: readonly Sort[], listed: Listed): Sort[] {
-  const sort = [...first];
-  for (const column of lastColumns(listed))
-    if (!first.some((term) => term.column === column)) sort.push({ column, direction: "asc" });
-  return sort;
+  const last = lastColumns(listed).map((column): Sort => ({ column, direction: "asc" }));
+  if (first.length === 0) return last;
+  const isNamed = ({ column }: Sort) => first.some((term) => term.column === column);
+  return [...first, ...last.filter((term) => !isNamed(term))];
 }
 
 /** Why the list has no second page: its order is not total. Null where it is. */
