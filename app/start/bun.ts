@@ -64,8 +64,7 @@ export async function listen(service: Service): Promise<Listening> {
     // HTTP/1.0 without Host: some load balancers check health this way.
     if (url.startsWith("/")) return visit(new Request(`http://localhost${url}`, sent), client);
     const path = pathOf(url);
-    // Hono answers HEAD as GET without its body.
-    const call = sent.method === "HEAD" ? null : app.actionAt(path);
+    const call = app.actionAt(path);
     return call === null ? visit(sent, client) : act(call, new WebIncoming(sent, path, client));
   }
 

@@ -80,7 +80,7 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
   const bodiless = (method: string, path: string) =>
     `${method} /api/shop/goods/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-  test("answers HEAD at the path of an action as GET, without the body", async () => {
+  test("answers HEAD at the path of an action without a body", async () => {
     const { text } = await talk(service, { send: bodiless("HEAD", "first"), untilMs: 1_000 });
     expect(text).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
     expect(text).not.toContain('"success"');
