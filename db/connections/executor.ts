@@ -9,7 +9,7 @@ import type { Connection, Engine, RawResult, Command } from "../engines/engine.t
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
-import { toAppError } from "./app-error.ts";
+import { toAppError, wordsOf } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { loggable } from "./database-error.ts";
 import type { Deadlines } from "../../core/values/deadlines.ts";
@@ -84,8 +84,8 @@ export interface ExecutorOptions {
   readonly compile: Compile;
   /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
-  /** Called when a statement failed as if tables or columns had changed. */
-  readonly onSchemaDoubt?: (() => void) | undefined;
+  /** Called with what the database says when a statement failed as if tables or columns had changed. */
+  readonly onSchemaDoubt?: ((failure: string) => void) | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -152,14 +152,15 @@ export function createExecutor({
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
-    // A statement of the operator's own says nothing about the tables that others use.
-    const isOwn = statement?.kind !== "native";
-    if (isOwn && (failure.kind === "missing" || failure.mayHaveChanged)) onSchemaDoubt?.();
     const parameter =
       statement === null || failure.parameter === undefined
         ? null
         : columnOfParameter(engine.dialect, statement, failure.parameter);
     const cause = loggable(engine, error);
+    // A statement of the operator's own says nothing about the tables that others use.
+    const isOwn = statement?.kind !== "native";
+    if (isOwn && (failure.kind === "missing" || failure.mayHaveChanged))
+      onSchemaDoubt?.(wordsOf(cause));
     const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
