@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import net from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
@@ -329,6 +329,70 @@ describe("a connection", () => {
     expect(await errorOf(own.run("select 1; select 2", [], false))).toMatchObject({
       code: "42601",
     });
+  });
+
+  test("gives each statement its own rows while the plans of others become stale", async () => {
+    const connection = await connect();
+    await rows("create table shifting (id int, size int)");
+    await rows("insert into shifting values (1, 7)");
+    await rows("create table still (id int, name text, other text)");
+    await rows("insert into still select n, 'name ' || n, 'other' from generate_series(1, 50) n");
+    const shifting = () =>
+      connection
+        .run("select size from shifting where id = $1", ["1"], true)
+        .then((one) => one.rows);
+    const still = (id: number) =>
+      connection
+        .run("select id, name, other from still where id = $1", [String(id)], true)
+        .then((one) => one.rows);
+    expect([await shifting(), await still(1)]).toEqual([
+      [{ size: 7 }],
+      [{ id: 1, name: "name 1", other: "other" }],
+    ]);
+    for (let round = 0; round < 10; round++) {
+      await rows(
+        `alter table shifting alter column size type ${round % 2 ? "int" : "text"}` +
+          `${round % 2 ? " using size::int" : ""}`,
+      );
+      const answers = [shifting(), shifting()];
+      const others: Promise<unknown>[] = [];
+      // Some are sent before the first answer, some between the answers.
+      for (let id = 1; id <= 50; id++) {
+        others.push(still(id));
+        await turn();
+      }
+      expect(await Promise.all(answers)).toEqual(Array(2).fill([{ size: round % 2 ? 7 : "7" }]));
+      expect(await Promise.all(others)).toEqual(
+        others.map((_, at) => [{ id: at + 1, name: `name ${at + 1}`, other: "other" }]),
+      );
+    }
+    // Each change of the type made one new plan, not one for each statement that met it.
+    expect(await preparedCount(connection)).toBeLessThanOrEqual(2 + 10);
+  });
+
+  test("prepares a text anew when its parameter has another type than at first", async () => {
+    const connection = await connect();
+    await rows("create table retyped (id int, mark int)");
+    const find = (mark: string) =>
+      connection.run("select id from retyped where mark = $1", [mark], true);
+    const store = (mark: string) =>
+      connection.run("insert into retyped values (1, $1)", [mark], true);
+    await store("1");
+    expect((await find("1")).rows).toHaveLength(1);
+    await rows("alter table retyped alter column mark type json using '1'");
+    await rows("alter table retyped alter column mark type text using '1'");
+    expect((await find("1")).rows).toHaveLength(1);
+    await rows("alter table retyped alter column mark type json using mark::json");
+    await store("[2]");
+    await store("[3]");
+    // For a text that never ran there is nothing to be made anew.
+    const before = await preparedCount(connection);
+    for (let time = 0; time < 3; time++) {
+      const error = await errorOf(connection.run("select '{}'::json = '{}'::json", [], true));
+      expect(error).toMatchObject({ code: "42883" });
+      expect(await errorOf(store("no json"))).toMatchObject({ code: "22P02" });
+    }
+    expect(await preparedCount(connection)).toBe(before);
   });
 
   test("can run a prepared text again after its table changed", async () => {

@@ -114,10 +114,7 @@ function parameterOf(where: unknown): number | null {
   return number === undefined ? null : Number(number) - 1;
 }
 
-/**
- * Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it
- * again.
- */
+/** Routines that say that a prepared statement is stale. */
 const staleStatement: ReadonlySet<unknown> = new Set([
   "RevalidateCachedQuery",
   "FetchPreparedStatement",
@@ -126,6 +123,20 @@ const staleStatement: ReadonlySet<unknown> = new Set([
 /** A prepared statement whose columns have another type now, or an operator that the column's type does not have (any longer). */
 const mayHaveChanged = ({ code, routine }: DriverError): boolean =>
   staleStatement.has(routine) || code === "42804" || code === "42883";
+
+/** Whether the server says that the plan of a prepared statement is stale. */
+export const isStale = (error: unknown): boolean =>
+  staleStatement.has((error as DriverError | null)?.routine);
+
+/**
+ * Whether a plan may be at fault that is stale in part: the types of its parameters are those of its first run, whatever the
+ * columns are now. The statement was not begun.
+ */
+export function mayBeStale(error: unknown, { hasRun }: { readonly hasRun: boolean }): boolean {
+  if (isStale(error) || !hasRun) return isStale(error);
+  const { code, where } = (error ?? {}) as DriverError;
+  return where === undefined ? code === "42804" || code === "42883" : parameterOf(where) !== null;
+}
 
 /** Of 42501: a right that the service's own user lacks is for the operator; the rest is a policy's, or a function's that it calls. */
 const lacksRight = (routine: unknown): boolean =>
