@@ -142,6 +142,27 @@ test("a table that is dropped and made again: its endpoints are left out until t
   onlyBusy(await readUntil("named", ({ status }) => status === 200));
 });
 
+test("writes to a table that became a view answer 503 at first, and then what the view takes", async () => {
+  const create = () => on.post("shop/whole/create", { name: "Cog" });
+  expect((await create()).status).toBe(201);
+  await on.sql("drop table things");
+  await on.sql(
+    "create view things as select max(id) as id, max(name) as name, 7 as stock, 'x' as note from steady",
+  );
+  const before = new Set<number>();
+  const untilMs = performance.now() + 20_000;
+  let last = await create();
+  while (last.status === 503 && last.body.message !== leftOut && performance.now() < untilMs) {
+    before.add(last.status);
+    await pause(20);
+    last = await create();
+  }
+  await on.sql("drop view things");
+  expect([...before, last.status]).not.toContain(500);
+  expect([404, 503]).toContain(last.status);
+  if (last.status === 503) expect(last.body.message).toBe(leftOut);
+});
+
 test("writes answer 503 at first, and then go on with the table as it is", async () => {
   const create = async () => (await on.post("shop/whole/create", { name: "Cog" })).status;
   expect(await create()).toBe(201);

@@ -616,6 +616,8 @@ describe("failures", () => {
     await rows(`create table children (id int generated always as identity, code text constraint code_key unique,
       parent int not null constraint parent_fk references parents, self int, size smallint constraint positive check (size > 0))`);
     await rows("insert into parents values (1), (2)");
+    await rows("create view counted as select count(*) as n from parents");
+    await rows("create materialized view stored as select 1 as n");
     await rows("insert into children (code, parent) values ('a', 1)");
   });
 
@@ -647,9 +649,24 @@ describe("failures", () => {
     [`select 'x'::int`, { kind: "badValue" }],
     [`select '{}'::json = '{}'::json`, { kind: "badValue", mayHaveChanged: true }],
     [`select * from no_such_table`, { kind: "missing" }],
+    [`select nothing from parents`, { kind: "missing" }],
+    [`insert into counted values (1)`, { kind: "missing" }],
+    [`update counted set n = 1`, { kind: "missing" }],
+    [`update stored set n = 1`, { kind: "missing" }],
     [`selec`, { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
     expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
+  });
+
+  test.each<[string, string, string]>([
+    ["XX000", "could not open relation with OID 16385", "conflict"],
+    ["XX000", "cache lookup failed for relation 16385", "conflict"],
+    ["XX000", "tuple concurrently updated", "conflict"],
+    ["XX000", "could not read block 7", "unknown"],
+    ["55000", "could not open relation with OID 16385", "unknown"],
+  ])("of something that was dropped since it was looked up: %s %s", (code, message, kind) => {
+    const error = Object.assign(new Error(message), { code, severity: "ERROR" });
+    expect(engine.failure(error)).toEqual({ kind });
   });
 
   test("of a deadlock are conflicts", async () => {
