@@ -5,7 +5,7 @@
 import { AppError } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
-import type { Connection, Engine, RawResult, Command } from "../engines/engine.ts";
+import type { Command, Connection, Engine, Failure, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
@@ -159,8 +159,9 @@ export function createExecutor({
     const cause = loggable(engine, error);
     // A statement of the operator's own says nothing about the tables that others use.
     const isOwn = statement?.kind !== "native";
-    if (isOwn && (failure.kind === "missing" || failure.mayHaveChanged))
-      onSchemaDoubt?.(wordsOf(cause));
+    const isDoubtful =
+      failure.kind === "missing" || failure.mayHaveChanged || namesOtherColumn(failure, statement);
+    if (isOwn && isDoubtful) onSchemaDoubt?.(wordsOf(cause));
     const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
@@ -249,6 +250,12 @@ export function createExecutor({
     meaningOf,
   };
 }
+
+/** Whether the failure is about a column that the table did not have, such as one that must not be null. */
+const namesOtherColumn = ({ columns = [] }: Failure, statement: Statement | null): boolean =>
+  statement !== null &&
+  "table" in statement &&
+  columns.some((name) => !statement.table.columns.has(name));
 
 /** The text of rows, where the statement is to give one; to be begun anew for each attempt. */
 const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();

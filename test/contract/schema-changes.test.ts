@@ -163,6 +163,20 @@ test("writes to a table that became a view answer 503 at first, and then what th
   if (last.status === 503) expect(last.body.message).toBe(leftOut);
 });
 
+test("a new column that must not be null is asked for, once a write has failed of it", async () => {
+  const create = async () => (await on.post("shop/whole/create", { name: "Cog" })).body;
+  expect((await create()).success).toBe(true);
+  await on.sql("drop table things");
+  await on.sql(
+    "create table things (id varchar(36) primary key, name varchar(40), note varchar(40), must integer not null)",
+  );
+  await expect.poll(create, { timeout: 20_000 }).toMatchObject({
+    success: false,
+    errors: { must: expect.any(Array) },
+  });
+  expect((await on.post("shop/whole/create", { name: "Cog", must: 1 })).status).toBe(201);
+});
+
 test("writes answer 503 at first, and then go on with the table as it is", async () => {
   const create = async () => (await on.post("shop/whole/create", { name: "Cog" })).status;
   expect(await create()).toBe(201);
