@@ -147,18 +147,19 @@ const lacksRight = (routine: unknown): boolean =>
  * Something that the statement had looked up was dropped before it was used. These messages are for developers of the server,
  * so they are the same in all languages.
  */
-const isOvertaken = ({ code, message = "" }: Pick<KnownError, "code" | "message">): boolean =>
+const isOvertaken = ({ code, message }: KnownError): boolean =>
   code === "XX000" &&
   /^(?:cache lookup failed for|could not (?:open relation with OID|find attribute)|tuple concurrently)/.test(
-    message,
+    message ?? "",
   );
 
 /** Routines that refuse to write to a view. */
 const isNoTable: ReadonlySet<unknown> = new Set(["rewriteTargetView", "error_view_not_updatable"]);
 
-function kindOf({ code, routine, where, message }: KnownError): Failure["kind"] {
+function kindOf(fields: KnownError): Failure["kind"] {
+  const { code, routine, where } = fields;
   if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
-  if (staleStatement.has(routine) || isOvertaken({ code, message })) return "conflict";
+  if (staleStatement.has(routine) || isOvertaken(fields)) return "conflict";
   if (code === "55000" && isNoTable.has(routine)) return "missing";
   if (code === "55000" && routine === "ExecOpenScanRelation") return "unfilled";
   const kind =
