@@ -66,7 +66,7 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
     case "missing":
       return new AppError("internal", "Internal server error", {
         cause,
-        schemaDoubt: wordsOf(cause),
+        schemaDoubt: saidBy(cause),
       });
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
@@ -74,7 +74,7 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
 }
 
 /** What the database said, without values. */
-export const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "");
+export const saidBy = (cause: unknown): string => (cause instanceof Error ? cause.message : "");
 
 /** Failures of the operator's own statement that are not caused by its text. */
 const sayEnough: ReadonlySet<Failure["kind"]> = new Set([

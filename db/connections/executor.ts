@@ -9,7 +9,7 @@ import type { Command, Connection, Engine, Failure, RawResult } from "../engines
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
-import { toAppError, wordsOf } from "./app-error.ts";
+import { toAppError, saidBy } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { loggable } from "./database-error.ts";
 import type { Deadlines } from "../../core/values/deadlines.ts";
@@ -161,7 +161,7 @@ export function createExecutor({
     const isOwn = statement?.kind !== "native";
     const isDoubtful =
       failure.kind === "missing" || failure.mayHaveChanged || namesOtherColumn(failure, statement);
-    if (isOwn && isDoubtful) onSchemaDoubt?.(wordsOf(cause));
+    if (isOwn && isDoubtful) onSchemaDoubt?.(saidBy(cause));
     const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
