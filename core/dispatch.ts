@@ -60,10 +60,13 @@ export interface Project {
 
 /** Notices that the tables of the database are no longer those that the routes were compiled from. */
 export interface SchemaWatch {
-  /** Has the project compiled again soon, unless that found nothing new a moment ago. */
-  readonly doubt: () => void;
-  /** Whether the project is being compiled again, or was a moment ago: a request that failed may succeed when it is repeated. */
-  isUnsettled(): boolean;
+  /**
+   * Has the project compiled again soon. `failure`: what the database said of the statement that failed; absent where none
+   * did.
+   */
+  readonly doubt: (failure?: string) => void;
+  /** Whether a request that failed so may succeed when it is repeated. False: it fails however often the tables are looked at. */
+  mayPass(failure: string): boolean;
 }
 
 export interface Routes {
@@ -299,12 +302,12 @@ export async function perform(
 
 /**
  * The error, or `unavailable` in its place where the project is compiled again because tables may have changed. Where that
- * found nothing new a moment ago, the statement itself is at fault.
+ * finds nothing new again and again, the statement itself is at fault.
  */
 function withDoubt(error: unknown, { schema }: Project): unknown {
-  if (!(error instanceof AppError) || !error.isSchemaDoubt) return error;
-  schema.doubt();
-  if (!schema.isUnsettled()) return error;
+  if (!(error instanceof AppError) || error.schemaDoubt === undefined) return error;
+  schema.doubt(error.schemaDoubt);
+  if (!schema.mayPass(error.schemaDoubt)) return error;
   return unavailable("The tables of the database have changed; try again", error.cause);
 }
 

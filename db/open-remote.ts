@@ -36,7 +36,7 @@ export interface OpenOptions {
   readonly triggerMessages?: boolean;
   readonly log?: Log;
   /** See `DbOptions`. */
-  readonly onSchemaDoubt?: () => void;
+  readonly onSchemaDoubt?: (failure: string) => void;
   /** Learns of each statement; absent: nobody does. */
   readonly observer?: DbObserver;
   /** These three: see `EngineOptions`. */

@@ -95,8 +95,9 @@ function threadErrorOf(error: unknown): ThreadError {
   if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
   const { cause } = error;
   // The next run looks at the tables again.
-  const { kind, message } = error.isSchemaDoubt
-    ? unavailable("The tables of the database have changed; try again")
-    : error;
+  const { kind, message } =
+    error.schemaDoubt !== undefined
+      ? unavailable("The tables of the database have changed; try again")
+      : error;
   return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
 }

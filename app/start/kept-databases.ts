@@ -13,8 +13,8 @@ import { projectLog } from "./project-log.ts";
 /** A database in use. */
 export interface KeptDatabase {
   readonly db: Db;
-  /** From now on `heard` is called when statements fail as if tables had changed, and `observer` is told of all statements. */
-  listen(heard: () => void, observer: DbObserver | undefined): void;
+  /** From now on `heard` is called with what the database says when statements fail as if tables had changed, and `observer` is told of all statements. */
+  listen(heard: (failure: string) => void, observer: DbObserver | undefined): void;
   /** To be called once. The last user's call closes the connections. */
   release(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Databases {
 interface Kept {
   readonly opening: Promise<Db>;
   users: number;
-  heard: () => void;
+  heard: (failure: string) => void;
   observer: DbObserver | undefined;
 }
 
@@ -51,7 +51,7 @@ export function createDatabases({ log, ...options }: DatabasesOptions): Database
           statement: (report) => entry.observer?.statement(report),
           waited: (durationMs, isGiven) => entry.observer?.waited(durationMs, isGiven),
         },
-        onSchemaDoubt: () => entry.heard(),
+        onSchemaDoubt: (failure) => entry.heard(failure),
       }),
       users: 0,
       heard: () => undefined,

@@ -1,14 +1,18 @@
 /**
  * Decides when a project is compiled again because its tables may have changed: soon after a statement failed as if they
- * had, but never twice within a short time. The pause grows as long as that finds nothing new, so that a statement that
- * always fails (a trigger with a mistake, for example) costs little.
+ * had, but never twice within a short time. The pause grows as long as there is nothing but failures that last, so that a
+ * statement that always fails (a trigger with a mistake, for example) costs little.
  */
 import type { SchemaWatch } from "../../core/dispatch.ts";
+import { createLastingFailures } from "./lasting-failures.ts";
 
 /** Pause between two looks at the tables: the shortest, and the longest after doubling. */
 const pauseMs = { first: 1_000, longest: 8_000 };
-/** The pause is at least this many times as long as the look before it took, so that large projects do not load their database. */
-const pausePerLook = 10;
+/**
+ * The pause is at least this many times as long as the look before it took, so that large projects do not load their
+ * database. For a failure that is new there are only a few looks.
+ */
+const pausePerLook = { new: 3, other: 10 };
 
 /** The result of a look at the tables. */
 export type Sight = "changed" | "same" | "unreachable";
@@ -20,33 +24,44 @@ export interface SchemaWatchOptions {
   readonly nowMs?: () => number;
 }
 
-/** A watch that has looked a moment ago, when the project was compiled. */
 export function createSchemaWatch({
   lookAgain,
   nowMs = () => performance.now(),
 }: SchemaWatchOptions): SchemaWatch {
+  const failures = createLastingFailures();
   let looking = false;
   let lastMs = -Infinity;
   let growingMs = pauseMs.first;
-  let waitMs = 0;
-  let last: Sight = "changed";
+  let lookMs = 0;
 
   async function look(): Promise<void> {
     looking = true;
+    failures.beginLook();
     const startedMs = nowMs();
-    last = await lookAgain();
+    const sight = await lookAgain();
     lastMs = nowMs();
-    growingMs = last === "same" ? Math.min(growingMs * 2, pauseMs.longest) : pauseMs.first;
-    waitMs = Math.max(growingMs, (lastMs - startedMs) * pausePerLook);
+    if (sight === "changed") failures.sawChange();
+    if (sight === "same") failures.sawSame();
+    const isIdle = sight === "same" && !failures.leftOpen();
+    growingMs = isIdle ? Math.min(growingMs * 2, pauseMs.longest) : pauseMs.first;
+    lookMs = lastMs - startedMs;
     looking = false;
   }
 
-  const isRecent = (): boolean => nowMs() - lastMs < waitMs;
+  /** A failure that is new does not wait for a pause that has grown. */
+  const mustWait = (failure: string | undefined): boolean => {
+    const isNew = failure !== undefined && !failures.isLasting(failure);
+    const waitMs = isNew
+      ? Math.max(pauseMs.first, lookMs * pausePerLook.new)
+      : Math.max(growingMs, lookMs * pausePerLook.other);
+    return nowMs() - lastMs < waitMs;
+  };
 
   return {
-    doubt() {
-      if (!looking && !isRecent()) void look();
+    doubt(failure) {
+      if (failure !== undefined) failures.failed(failure);
+      if (!looking && !mustWait(failure)) void look();
     },
-    isUnsettled: () => looking || (isRecent() && last !== "same"),
+    mayPass: (failure) => looking || !failures.isLasting(failure),
   };
 }

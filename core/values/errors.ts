@@ -77,8 +77,8 @@ export interface AppErrorOptions {
   allow?: readonly string[];
   /** When the same request may succeed; for `tooManyRequests`. */
   retryAfterSeconds?: number;
-  /** True: a statement failed as if tables or columns had changed since the routes were compiled. */
-  isSchemaDoubt?: boolean;
+  /** What the database said of a statement that failed as if tables or columns had changed since the routes were compiled. */
+  schemaDoubt?: string;
   /** What went wrong underneath: logged, never answered. */
   cause?: unknown;
   /** True: the log has it already, as of a database that went away, and needs no line for each request. */
@@ -94,7 +94,7 @@ export class AppError extends Error {
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isReported: boolean;
-  readonly isSchemaDoubt: boolean;
+  readonly schemaDoubt: string | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -104,7 +104,7 @@ export class AppError extends Error {
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
-    this.isSchemaDoubt = options.isSchemaDoubt ?? false;
+    this.schemaDoubt = options.schemaDoubt;
   }
 }
 

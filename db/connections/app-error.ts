@@ -64,11 +64,17 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
         cause,
       );
     case "missing":
-      return new AppError("internal", "Internal server error", { cause, isSchemaDoubt: true });
+      return new AppError("internal", "Internal server error", {
+        cause,
+        schemaDoubt: saidBy(cause),
+      });
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
   }
 }
+
+/** What the database said, without values. */
+export const saidBy = (cause: unknown): string => (cause instanceof Error ? cause.message : "");
 
 /** Failures of the operator's own statement that are not caused by its text. */
 const sayEnough: ReadonlySet<Failure["kind"]> = new Set([

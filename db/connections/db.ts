@@ -28,8 +28,8 @@ export interface DbOptions {
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
-  /** Called when a statement failed as if tables or columns had changed since they were looked up. */
-  readonly onSchemaDoubt?: () => void;
+  /** Called with what the database says when a statement failed as if tables or columns had changed since they were looked up. */
+  readonly onSchemaDoubt?: (failure: string) => void;
   /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
   /** Learns of each statement; absent: nobody does. */

@@ -5,11 +5,11 @@
 import { AppError } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/ports.ts";
 import type { Statement } from "../../core/query/statement.ts";
-import type { Connection, Engine, RawResult, Command } from "../engines/engine.ts";
+import type { Command, Connection, Engine, Failure, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
-import { toAppError } from "./app-error.ts";
+import { toAppError, saidBy } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { loggable } from "./database-error.ts";
 import type { Deadlines } from "../../core/values/deadlines.ts";
@@ -84,8 +84,8 @@ export interface ExecutorOptions {
   readonly compile: Compile;
   /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
-  /** Called when a statement failed as if tables or columns had changed. */
-  readonly onSchemaDoubt?: (() => void) | undefined;
+  /** Called with what the database says when a statement failed as if tables or columns had changed. */
+  readonly onSchemaDoubt?: ((failure: string) => void) | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -152,14 +152,16 @@ export function createExecutor({
   function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
     const failure = engine.failure(error);
-    // A statement of the operator's own says nothing about the tables that others use.
-    const isOwn = statement?.kind !== "native";
-    if (isOwn && (failure.kind === "missing" || failure.mayHaveChanged)) onSchemaDoubt?.();
     const parameter =
       statement === null || failure.parameter === undefined
         ? null
         : columnOfParameter(engine.dialect, statement, failure.parameter);
     const cause = loggable(engine, error);
+    // A statement of the operator's own says nothing about the tables that others use.
+    const isOwn = statement?.kind !== "native";
+    const isDoubtful =
+      failure.kind === "missing" || failure.mayHaveChanged || namesOtherColumn(failure, statement);
+    if (isOwn && isDoubtful) onSchemaDoubt?.(saidBy(cause));
     const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
     return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   }
@@ -248,6 +250,12 @@ export function createExecutor({
     meaningOf,
   };
 }
+
+/** Whether the failure is about a column that the table did not have, such as one that must not be null. */
+const namesOtherColumn = ({ columns = [] }: Failure, statement: Statement | null): boolean =>
+  statement !== null &&
+  "table" in statement &&
+  columns.some((name) => !statement.table.columns.has(name));
 
 /** The text of rows, where the statement is to give one; to be begun anew for each attempt. */
 const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();

@@ -106,7 +106,7 @@ export interface Failure {
     | "connection"
     /** A stored view that has never been filled. */
     | "unfilled"
-    /** The statement names a table or column that is not there, or no longer. */
+    /** The statement names a table or column that is not there, or no longer, or a table that has become a view. */
     | "missing"
     | "unknown";
   /** The statement failed as it would if columns had other types than before, whatever else it may mean. */

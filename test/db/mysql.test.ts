@@ -624,6 +624,7 @@ describe("failures", () => {
       doc json, unique key code_key (code), constraint parent_fk foreign key (parent) references parents (id),
       constraint positive check (size > 0))`);
     await rows("insert into parents values (1), (2)");
+    await rows("create view counted as select count(*) as n from parents");
     await rows("insert into children (code, parent) values ('a', 1), ('for key ''x''', 1)");
   });
 
@@ -670,9 +671,23 @@ describe("failures", () => {
       { kind: "tooLong", columns: ["code"] },
     ],
     ["select * from no_such_table", { kind: "missing" }],
+    ["select nothing from parents", { kind: "missing" }],
+    ["insert into counted values (1)", { kind: "missing" }],
+    ["update counted set n = 1", { kind: "missing" }],
     ["selec", { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
     expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
+  });
+
+  test("of a table that was changed since the snapshot are conflicts", async () => {
+    const connection = await connect();
+    await rows("create table replaced (id int primary key)");
+    await connection.run(engine.beginSnapshot[0]!, [], false);
+    for (const text of engine.beginSnapshot.slice(1)) await connection.run(text, [], false);
+    await rows("truncate table replaced");
+    const error = await errorOf(connection.run("select * from replaced", [], false));
+    expect(error).toMatchObject({ errno: 1412 });
+    expect(engine.failure(error)).toEqual({ kind: "conflict" });
   });
 
   test("of a deadlock are conflicts", async () => {

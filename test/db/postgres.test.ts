@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import net from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
@@ -331,6 +331,70 @@ describe("a connection", () => {
     });
   });
 
+  test("gives each statement its own rows while the plans of others become stale", async () => {
+    const connection = await connect();
+    await rows("create table shifting (id int, size int)");
+    await rows("insert into shifting values (1, 7)");
+    await rows("create table still (id int, name text, other text)");
+    await rows("insert into still select n, 'name ' || n, 'other' from generate_series(1, 50) n");
+    const shifting = () =>
+      connection
+        .run("select size from shifting where id = $1", ["1"], true)
+        .then((one) => one.rows);
+    const still = (id: number) =>
+      connection
+        .run("select id, name, other from still where id = $1", [String(id)], true)
+        .then((one) => one.rows);
+    expect([await shifting(), await still(1)]).toEqual([
+      [{ size: 7 }],
+      [{ id: 1, name: "name 1", other: "other" }],
+    ]);
+    for (let round = 0; round < 10; round++) {
+      await rows(
+        `alter table shifting alter column size type ${round % 2 ? "int" : "text"}` +
+          `${round % 2 ? " using size::int" : ""}`,
+      );
+      const answers = [shifting(), shifting()];
+      const others: Promise<unknown>[] = [];
+      // Some are sent before the first answer, some between the answers.
+      for (let id = 1; id <= 50; id++) {
+        others.push(still(id));
+        await turn();
+      }
+      expect(await Promise.all(answers)).toEqual(Array(2).fill([{ size: round % 2 ? 7 : "7" }]));
+      expect(await Promise.all(others)).toEqual(
+        others.map((_, at) => [{ id: at + 1, name: `name ${at + 1}`, other: "other" }]),
+      );
+    }
+    // Each change of the type made one new plan, not one for each statement that met it.
+    expect(await preparedCount(connection)).toBeLessThanOrEqual(2 + 10);
+  });
+
+  test("prepares a text anew when its parameter has another type than at first", async () => {
+    const connection = await connect();
+    await rows("create table retyped (id int, mark int)");
+    const find = (mark: string) =>
+      connection.run("select id from retyped where mark = $1", [mark], true);
+    const store = (mark: string) =>
+      connection.run("insert into retyped values (1, $1)", [mark], true);
+    await store("1");
+    expect((await find("1")).rows).toHaveLength(1);
+    await rows("alter table retyped alter column mark type json using '1'");
+    await rows("alter table retyped alter column mark type text using '1'");
+    expect((await find("1")).rows).toHaveLength(1);
+    await rows("alter table retyped alter column mark type json using mark::json");
+    await store("[2]");
+    await store("[3]");
+    // For a text that never ran there is nothing to be made anew.
+    const before = await preparedCount(connection);
+    for (let time = 0; time < 3; time++) {
+      const error = await errorOf(connection.run("select '{}'::json = '{}'::json", [], true));
+      expect(error).toMatchObject({ code: "42883" });
+      expect(await errorOf(store("no json"))).toMatchObject({ code: "22P02" });
+    }
+    expect(await preparedCount(connection)).toBe(before);
+  });
+
   test("can run a prepared text again after its table changed", async () => {
     const connection = await connect();
     await rows("create table changing (a int)");
@@ -552,6 +616,8 @@ describe("failures", () => {
     await rows(`create table children (id int generated always as identity, code text constraint code_key unique,
       parent int not null constraint parent_fk references parents, self int, size smallint constraint positive check (size > 0))`);
     await rows("insert into parents values (1), (2)");
+    await rows("create view counted as select count(*) as n from parents");
+    await rows("create materialized view stored as select 1 as n");
     await rows("insert into children (code, parent) values ('a', 1)");
   });
 
@@ -583,9 +649,24 @@ describe("failures", () => {
     [`select 'x'::int`, { kind: "badValue" }],
     [`select '{}'::json = '{}'::json`, { kind: "badValue", mayHaveChanged: true }],
     [`select * from no_such_table`, { kind: "missing" }],
+    [`select nothing from parents`, { kind: "missing" }],
+    [`insert into counted values (1)`, { kind: "missing" }],
+    [`update counted set n = 1`, { kind: "missing" }],
+    [`update stored set n = 1`, { kind: "missing" }],
     [`selec`, { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
     expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
+  });
+
+  test.each<[string, string, string]>([
+    ["XX000", "could not open relation with OID 16385", "conflict"],
+    ["XX000", "cache lookup failed for relation 16385", "conflict"],
+    ["XX000", "tuple concurrently updated", "conflict"],
+    ["XX000", "could not read block 7", "unknown"],
+    ["55000", "could not open relation with OID 16385", "unknown"],
+  ])("of something that was dropped since it was looked up: %s %s", (code, message, kind) => {
+    const error = Object.assign(new Error(message), { code, severity: "ERROR" });
+    expect(engine.failure(error)).toEqual({ kind });
   });
 
   test("of a deadlock are conflicts", async () => {

@@ -375,6 +375,27 @@ describe("a failure", () => {
     expect([error.kind, error.errors ?? {}]).toEqual(["duplicateEntry", {}]);
   });
 
+  test.each([
+    ["is gone", "drop table t"],
+    ["has lost a column", "alter table t drop column n"],
+    ["has become a view", "drop table t; create view t as select 1 as id, 2 as n"],
+  ])("of a table that %s says so", async (_, change) => {
+    const table = await create("create table t (id integer primary key, n int)", "t");
+    await session().insert(insert(table, { n: 1 }));
+    plain.exec(change);
+    const error = await errorOf(session().insert(insert(table, { n: 1 })));
+    expect(error).toMatchObject({ kind: "internal", schemaDoubt: expect.stringMatching(/\bt\b/) });
+  });
+
+  test("of a view ends when it has become a table", async () => {
+    const table = await create("create table t (id integer primary key, n int)", "t");
+    await session().insert(insert(table, { n: 1 }));
+    plain.exec("drop table t; create view t as select 1 as id, 2 as n");
+    expect((await errorOf(session().insert(insert(table, { n: 1 })))).kind).toBe("internal");
+    plain.exec("drop view t; create table t (id integer primary key, n int)");
+    expect(await session().insert(insert(table, { n: 1 }))).toEqual([]);
+  });
+
   test("of a strict table names the column", async () => {
     const table = await create("create table t (id integer primary key, n int) strict", "t");
     const wrong = {

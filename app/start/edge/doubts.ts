@@ -3,16 +3,16 @@
  * the next request compiles the project again over its own connections.
  */
 import type { SchemaWatch } from "../../../core/dispatch.ts";
+import { createLastingFailures, type LastingFailures } from "../lasting-failures.ts";
 
-/** Pause between two looks at the tables of a project. */
-const pauseMs = 5_000;
+/** Pause between two looks at the tables of a project: for a failure that is new, and otherwise. */
+const pauseMs = { new: 1_000, other: 5_000 };
 
 interface Known {
   /** The tables that the routes were compiled from. */
   shape: string;
   droppedAtMs: number;
-  /** The last look found what was there before. */
-  isSame: boolean;
+  readonly failures: LastingFailures;
 }
 
 export interface Doubts {
@@ -25,26 +25,32 @@ export interface Doubts {
 
 export function createDoubts(): Doubts {
   const known = new Map<string, Known>();
-  const isRecent = (one: Known): boolean => performance.now() - one.droppedAtMs < pauseMs;
   return {
     knows: (project) => known.has(project),
     saw(project, shape) {
-      const before = known.get(project);
-      const isSame = before?.shape === shape;
-      known.set(project, { shape, droppedAtMs: before?.droppedAtMs ?? -Infinity, isSame });
+      const one = known.get(project);
+      if (!one) {
+        const failures = createLastingFailures();
+        known.set(project, { shape, droppedAtMs: -Infinity, failures });
+        return;
+      }
+      if (one.shape === shape) one.failures.sawSame();
+      else one.failures.sawChange();
+      one.shape = shape;
     },
     watchOf: (project, dropRoutes) => ({
-      doubt() {
+      doubt(failure) {
         const one = known.get(project);
-        if (!one || isRecent(one)) return;
-        one.droppedAtMs = performance.now();
-        one.isSame = false;
+        if (!one) return;
+        if (failure !== undefined) one.failures.failed(failure);
+        const isNew = failure !== undefined && !one.failures.isLasting(failure);
+        const nowMs = performance.now();
+        if (nowMs - one.droppedAtMs < (isNew ? pauseMs.new : pauseMs.other)) return;
+        one.droppedAtMs = nowMs;
+        one.failures.beginLook();
         dropRoutes();
       },
-      isUnsettled() {
-        const one = known.get(project);
-        return one !== undefined && isRecent(one) && !one.isSame;
-      },
+      mayPass: (failure) => known.get(project)?.failures.isLasting(failure) !== true,
     }),
   };
 }

@@ -37,8 +37,8 @@ export function failure(error: unknown): Failure {
 const withoutValues: ReadonlySet<number> = new Set([
   1021, 1030, 1037, 1038, 1040, 1041, 1044, 1045, 1048, 1049, 1054, 1093, 1109, 1114, 1142, 1143,
   1146, 1153, 1203, 1205, 1206, 1213, 1216, 1217, 1226, 1227, 1264, 1267, 1270, 1271, 1290, 1295,
-  1305, 1317, 1356, 1364, 1370, 1390, 1406, 1418, 1436, 1449, 1451, 1452, 1615, 1792, 1836, 1969,
-  3024, 3572, 4031,
+  1288, 1305, 1317, 1356, 1364, 1370, 1390, 1406, 1412, 1418, 1436, 1449, 1451, 1452, 1471, 1615,
+  1792, 1836, 1932, 1969, 3024, 3572, 4031,
 ]);
 
 const syntaxError = 1064;
@@ -95,14 +95,18 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [3140, "badValue"],
   [3141, "badValue"],
   [3156, "badValue"],
-  // No such column or table, or a view over one.
+  // No such column or table, a view over one, or a view where a table was.
   [1054, "missing"],
   [1146, "missing"],
+  [1288, "missing"],
   [1356, "missing"],
-  // Deadlock, lock wait, record changed since the snapshot, statement to be prepared again.
+  [1471, "missing"],
+  [1932, "missing"],
+  // Deadlock, lock wait, record or table changed since the snapshot, statement to be prepared again.
   [1213, "conflict"],
   [1205, "conflict"],
   [1020, "conflict"],
+  [1412, "conflict"],
   [1615, "conflict"],
   [3572, "conflict"],
   [1317, "timeout"],

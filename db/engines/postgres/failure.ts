@@ -32,8 +32,7 @@ export function failure(error: unknown): Failure {
   const columns = fields.column_name ? { columns: [fields.column_name] } : {};
   if (fields.code === raised)
     return { kind: "rejected", message: fields.message ?? "", ...columns };
-  const kind =
-    fields.code === "23503" ? brokenReference(fields) : kindOf({ ...fields, code: fields.code });
+  const kind = fields.code === "23503" ? brokenReference(fields) : kindOf(fields as KnownError);
   const parameter = parameterOf(fields.where);
   // Reading a text may end with any code: types of extensions say "syntax error" and "internal error".
   if (parameter !== null) return { kind: kind === "unknown" ? "badValue" : kind, parameter };
@@ -83,6 +82,8 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["42703", "missing"],
   ["42P01", "missing"],
   ["3F000", "missing"],
+  // A table that has become a view.
+  ["42809", "missing"],
   ["42804", "badValue"],
   // The type has no such operator (`json = json`); all names in our statements come from the catalog.
   ["42883", "badValue"],
@@ -114,10 +115,7 @@ function parameterOf(where: unknown): number | null {
   return number === undefined ? null : Number(number) - 1;
 }
 
-/**
- * Routines that say that a prepared statement is stale; the driver forgets it then, so that a second try prepares it
- * again.
- */
+/** Routines that say that a prepared statement is stale. */
 const staleStatement: ReadonlySet<unknown> = new Set([
   "RevalidateCachedQuery",
   "FetchPreparedStatement",
@@ -127,13 +125,42 @@ const staleStatement: ReadonlySet<unknown> = new Set([
 const mayHaveChanged = ({ code, routine }: DriverError): boolean =>
   staleStatement.has(routine) || code === "42804" || code === "42883";
 
+/** Whether the server says that the plan of a prepared statement is stale. */
+export const isStale = (error: unknown): boolean =>
+  staleStatement.has((error as DriverError | null)?.routine);
+
+/**
+ * Whether a plan may be at fault that is stale in part: the types of its parameters are those of its first run, whatever the
+ * columns are now. The statement was not begun.
+ */
+export function mayBeStale(error: unknown, { hasRun }: { readonly hasRun: boolean }): boolean {
+  if (isStale(error) || !hasRun) return isStale(error);
+  const { code, where } = (error ?? {}) as DriverError;
+  return where === undefined ? code === "42804" || code === "42883" : parameterOf(where) !== null;
+}
+
 /** Of 42501: a right that the service's own user lacks is for the operator; the rest is a policy's, or a function's that it calls. */
 const lacksRight = (routine: unknown): boolean =>
   routine === "aclcheck_error" || routine === "aclcheck_error_col";
 
-function kindOf({ code, routine, where }: KnownError): Failure["kind"] {
+/**
+ * Something that the statement had looked up was dropped before it was used. These messages are for developers of the server,
+ * so they are the same in all languages.
+ */
+const isOvertaken = ({ code, message }: KnownError): boolean =>
+  code === "XX000" &&
+  /^(?:cache lookup failed for|could not (?:open relation with OID|find attribute)|tuple concurrently)/.test(
+    message ?? "",
+  );
+
+/** Routines that refuse to write to a view. */
+const isNoTable: ReadonlySet<unknown> = new Set(["rewriteTargetView", "error_view_not_updatable"]);
+
+function kindOf(fields: KnownError): Failure["kind"] {
+  const { code, routine, where } = fields;
   if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
-  if (staleStatement.has(routine)) return "conflict";
+  if (staleStatement.has(routine) || isOvertaken(fields)) return "conflict";
+  if (code === "55000" && isNoTable.has(routine)) return "missing";
   if (code === "55000" && routine === "ExecOpenScanRelation") return "unfilled";
   const kind =
     kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";

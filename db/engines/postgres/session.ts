@@ -6,12 +6,12 @@
 import net from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import postgres from "postgres";
-import { limits } from "../../../core/values/limits.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
 import type { RawRow, TakeRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
-import { failure } from "./failure.ts";
+import { failure, isStale, mayBeStale } from "./failure.ts";
+import { createPreparedTexts, type PreparedText } from "./prepared-texts.ts";
 
 /** A column of a query's result: where it comes from (`table` 0 = an expression) and the oid of its type. */
 export interface OutputColumn {
@@ -91,7 +91,7 @@ export class PostgresSession implements PostgresConnection {
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
-  private readonly prepared = new Set<string>();
+  private readonly prepared = createPreparedTexts();
   /** Rejects the runs that are under way. */
   private readonly running = new Set<(error: Error) => void>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
@@ -113,19 +113,11 @@ export class PostgresSession implements PostgresConnection {
     reuse: boolean,
     take?: TakeRow,
   ): Promise<RawResult> {
-    const prepare = reuse && mayPrepare(this.prepared, text);
-    return resultOf(await this.waitFor(() => this.query({ text, params, prepare, take })));
+    return resultOf(await this.runOnce({ text, params, reuse, take }));
   }
 
   async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
-    const results = await this.sendAll(
-      statements.map(({ text, params, reuse, take }) => ({
-        text,
-        params,
-        prepare: reuse && mayPrepare(this.prepared, text),
-        take,
-      })),
-    );
+    const results = await this.sendAll(statements);
     if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
       throw undoneError();
     return results.map((result) => ({
@@ -135,7 +127,7 @@ export class PostgresSession implements PostgresConnection {
   }
 
   async native(text: string, params: readonly unknown[]): Promise<RawResult> {
-    const result = await this.send(text, params, mayPrepare(this.prepared, text));
+    const result = await this.runOnce({ text, params, reuse: true });
     return { ...resultOf(result), fields: result.columns ?? [] };
   }
 
@@ -149,26 +141,26 @@ export class PostgresSession implements PostgresConnection {
     batchRows: number,
     isInTransaction = false,
   ): AsyncGenerator<RawRow[]> {
-    if (!isInTransaction) await this.send("begin", [], false);
+    if (!isInTransaction) await this.send("begin");
     try {
-      await this.send(`declare rowgate_stream no scroll cursor for ${text}`, params, false);
+      await this.send(`declare rowgate_stream no scroll cursor for ${text}`, params);
       const fetch = `fetch ${batchRows} from rowgate_stream`;
       for (;;) {
-        const rows = rowsOf(await this.send(fetch, [], false));
+        const rows = rowsOf(await this.send(fetch));
         if (rows.length > 0) yield rows;
         if (rows.length < batchRows) return;
       }
     } finally {
       // Of a transaction that failed, COMMIT is a rollback.
       const end = isInTransaction ? "close rowgate_stream" : "commit";
-      if (this.alive) await this.send(end, [], false).catch(() => this.destroy());
+      if (this.alive) await this.send(end).catch(() => this.destroy());
     }
   }
 
   async outputColumns(text: string): Promise<readonly OutputColumn[]> {
     const query = { text: `select * from (\n${text}\n) as q limit 0`, params: [], reuse: false };
     const { ownSettings } = this.address;
-    if (ownSettings === null) return (await this.send(query.text, [], false)).columns ?? [];
+    if (ownSettings === null) return (await this.send(query.text)).columns ?? [];
     const [, , result] = await this.runTogether([
       plain("begin"),
       ownSettings,
@@ -217,24 +209,81 @@ export class PostgresSession implements PostgresConnection {
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
-  private send(text: string, params: readonly unknown[], prepare: boolean): Promise<Result> {
-    return this.waitFor(() => this.query({ text, params, prepare }));
+  private send(text: string, params: readonly unknown[] = []): Promise<Result> {
+    return this.waitFor(() => this.query({ text, params }, null));
+  }
+
+  /** The same for a text that may be prepared: where its plan may be stale, it is run once more without one. */
+  private async runOnce(command: Command): Promise<Result> {
+    const prepared = this.preparedFor(command);
+    try {
+      const result = await this.waitFor(() => this.query(command, prepared));
+      if (prepared !== null) prepared.hasRun = true;
+      return result;
+    } catch (error) {
+      if (prepared === null || !mayBeStale(error, prepared)) throw error;
+      return this.runUnprepared(command, { prepared, error });
+    }
+  }
+
+  private async runUnprepared(
+    command: Command,
+    { prepared, error }: { readonly prepared: PreparedText; readonly error: unknown },
+  ): Promise<Result> {
+    let isPlanStale = isStale(error);
+    try {
+      const result = await this.waitFor(() => this.query(command, null));
+      isPlanStale = true;
+      return result;
+    } catch (later) {
+      // In a transaction nothing runs any more, and what broke it counts.
+      throw isAfterFailure(later) ? error : later;
+    } finally {
+      if (isPlanStale) this.prepared.renew(command.text, prepared);
+    }
+  }
+
+  private preparedFor({ text, reuse }: Command): PreparedText | null {
+    return reuse ? this.prepared.take(text) : null;
   }
 
   /** The same for several, which the driver sends without waiting for answers as far as it can. Rejects with the first error, once all are answered. */
-  private sendAll(statements: readonly Query[]): Promise<readonly Result[]> {
+  private sendAll(statements: readonly Command[]): Promise<readonly Result[]> {
     return this.waitFor(async () => {
-      const answers = await Promise.allSettled(statements.map((one) => this.query(one)));
+      const prepared = statements.map((one) => this.preparedFor(one));
+      const answers = await Promise.allSettled(
+        statements.map((one, at) => this.query(one, prepared[at]!)),
+      );
+      for (const [at, one] of prepared.entries()) {
+        const answer = answers[at]!;
+        if (one === null) continue;
+        if (answer.status === "fulfilled") one.hasRun = true;
+        else if (isStale(answer.reason)) this.prepared.renew(statements[at]!.text, one);
+      }
       const failed = answers.find((answer) => answer.status === "rejected");
       if (failed) throw failed.reason;
       return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     });
   }
 
-  private query({ text, params, prepare, take }: Query): Promise<Result> {
-    const options = { prepare, simple: false } as postgres.UnsafeQueryOptions;
+  /**
+   * The driver sends a prepared statement once more when its plan is stale, but behind what was sent since, and takes the
+   * answers of one for the other's. It looks at `prepared` then, so that is taken back once the statement is sent.
+   */
+  private query(
+    { text, params, take }: Pick<Command, "text" | "params" | "take">,
+    prepared: PreparedText | null,
+  ): Promise<Result> {
+    const options = {
+      prepare: prepared !== null,
+      simple: false,
+      onexecute() {
+        (query as unknown as { prepared: boolean }).prepared = false;
+        return true;
+      },
+    } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
-    const query = this.client.unsafe(text, values, options);
+    const query = this.client.unsafe(prepared?.sentAs ?? text, values, options);
     // Both send at once: what is sent together keeps its order.
     const asked = take ? query.raw().forEach(take as never) : query.execute();
     return asked as unknown as Promise<Result>;
@@ -260,14 +309,6 @@ export class PostgresSession implements PostgresConnection {
 }
 
 const plain = (text: string): Command => ({ text, params: [], reuse: false });
-
-interface Query {
-  readonly text: string;
-  readonly params: readonly unknown[];
-  readonly prepare: boolean;
-  /** Gets rows with the bytes of each value. */
-  readonly take?: TakeRow | undefined;
-}
 
 const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
   "count" in result ? result.state : result.at(-1)?.state;
@@ -321,17 +362,12 @@ function rowsOf(result: Result): RawRow[] {
   return result.length > result.count ? result.slice(result.length - result.count) : result;
 }
 
-/** The driver forgets no prepared statement, and the server keeps each: beyond the limit, texts are parsed every time. */
-function mayPrepare(prepared: Set<string>, text: string): boolean {
-  if (prepared.has(text)) return true;
-  if (prepared.size >= limits.statementShapesMax) return false;
-  prepared.add(text);
-  return true;
-}
-
 /** An error that `failure` reads like the driver's own. */
 export const lostError = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code });
+
+/** PostgreSQL refuses every statement in a transaction in which one has failed. */
+const isAfterFailure = (error: unknown): boolean => (error as { code?: unknown }).code === "25P02";
 
 /** Somewhere before the COMMIT a statement failed, although each was answered well in the end: the driver sent it once more. */
 const undoneError = (): Error =>

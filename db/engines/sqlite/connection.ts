@@ -103,18 +103,23 @@ class SqliteConnection implements Connection {
   private execute(text: string, params: readonly unknown[], reuse: boolean): RawResult {
     if (!this.alive) throw new Error("The database connection is not open");
     const statement = this.statementOf(text, reuse);
-    if (statement.reader) {
+    try {
+      if (!statement.reader)
+        return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
       const rows = statement.all(params as unknown[]);
       return { rows, matched: rows.length, insertId: null };
+    } catch (error) {
+      // SQLite compiles it again for a changed schema, and fails where `prepare` below would not.
+      if (isPlain(error)) this.prepared.delete(text);
+      throw error;
     }
-    return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
   }
 
   private statementOf(text: string, reuse: boolean): Statement<unknown[], RawRow> {
     const { prepared } = this;
     let statement = prepared.get(text);
     if (statement === undefined) {
-      statement = this.database.prepare<unknown[], RawRow>(text);
+      statement = this.prepare(text);
       if (!reuse) return statement;
       if (prepared.size >= limits.statementShapesMax)
         prepared.delete(prepared.keys().next().value!);
@@ -126,11 +131,28 @@ class SqliteConnection implements Connection {
     return statement;
   }
 
+  /**
+   * What the connection knows of the schema may be old, when another has changed it. SQLite itself looks again only where a
+   * name is missing, not where a table was a view.
+   */
+  private prepare(text: string): Statement<unknown[], RawRow> {
+    try {
+      return this.database.prepare(text);
+    } catch {
+      this.database.prepare("select 1 from sqlite_schema").get();
+      return this.database.prepare(text);
+    }
+  }
+
   /** Inside a transaction the others wait for us: only its whole can be run again. */
   private mustFail(error: unknown): boolean {
     return !isBusy(error) || this.database.inTransaction;
   }
 }
+
+/** An error without a code of its own, such as one of the statement's text. */
+const isPlain = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "SQLITE_ERROR";
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Error &&

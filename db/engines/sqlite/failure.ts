@@ -11,7 +11,7 @@ export function failure(error: unknown): Failure {
   if (code === "SQLITE_CONSTRAINT_TRIGGER") return { kind: "rejected", message };
   const known = constraints.get(code);
   if (known !== undefined) return { kind: known, ...subjectOf(message) };
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: "conflict" };
+  if (/^SQLITE_(BUSY|LOCKED|SCHEMA)/.test(code)) return { kind: "conflict" };
   if (/^SQLITE_(CANTOPEN|IOERR|NOTADB|CORRUPT|FULL|READONLY|PERM|AUTH)/.test(code))
     return { kind: "connection" };
   if (message === "The database connection is not open") return { kind: "connection" };
@@ -28,8 +28,9 @@ export function loggedMessage(error: unknown): string | null {
   if (code === "SQLITE_CONSTRAINT_TRIGGER") return hiddenMessage;
   return /^(near|unrecognized token:) "/.test(message) ? withoutQuoted(message) : message;
 }
-/** `no such table: main.orders`, `table orders has no column named note`. */
-const missing = /^no such (?:table|column): |^table .+ has no column named /s;
+/** `no such table: main.orders`, `table orders has no column named note`, `cannot modify orders because it is a view`. */
+const missing =
+  /^no such (?:table|column): |^table .+ has no column named |^cannot modify .+ because it is a view$/s;
 
 const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
   ["SQLITE_CONSTRAINT_UNIQUE", "duplicate"],
