@@ -2,7 +2,6 @@
  * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
  * again, one transaction counts: the others wait at the ledger, and find what the first one left.
  */
-import { setImmediate } from "node:timers/promises";
 import { AppError } from "../../core/values/errors.ts";
 import { claimJob, findJobResult, storeJobResult } from "../../core/jobs/job-ledger.ts";
 import { past } from "../../core/callers/scoped-session.ts";
@@ -119,10 +118,6 @@ async function storeAll(tx: Transaction, storing: Storing): Promise<CommitResult
   }
 }
 
-/**
- * While the database stores a batch, the next one is judged, as far as that asks the database nothing: what it is asked comes after that
- * batch, as it may be about its rows.
- */
 async function storeBatches(
   tx: Transaction,
   { run, context, uploaded }: Storing,
@@ -138,8 +133,10 @@ async function storeBatches(
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
   let processed = 0;
   run.progress(0, totalRows);
-
-  async function storeBatch(rows: readonly FileRow[], verdicts: readonly Verdict[]): Promise<void> {
+  for await (const rows of uploaded.batches()) {
+    run.signal.throwIfAborted();
+    const verdicts = await judge(tx, rows);
+    refuseInvalid(rows, verdicts);
     const {
       inserted,
       updated,
@@ -161,24 +158,6 @@ async function storeBatches(
     }
     processed += rows.length;
     run.progress(processed, totalRows);
-  }
-
-  let storing: Promise<void> = Promise.resolve();
-  try {
-    for await (const rows of uploaded.batches()) {
-      run.signal.throwIfAborted();
-      const verdicts = await judge(tx, rows, storing);
-      await storing;
-      refuseInvalid(rows, verdicts);
-      storing = storeBatch(rows, verdicts);
-      // Its statements go out before this thread is busy with the next batch. Whoever awaits it gets the error.
-      storing.catch(() => undefined);
-      await setImmediate();
-    }
-    await storing;
-  } finally {
-    // Nothing may come to the rejected rows any more.
-    await storing.catch(() => undefined);
   }
   return counts;
 }

@@ -30,15 +30,8 @@ export interface JudgeOptions extends VerdictOptions {
   readonly foresees: boolean;
 }
 
-/**
- * Gives the verdicts in the order of the rows. The batches of one file come in their order: what stood in the ones before counts. The
- * database is asked once `before` has resolved; absent: at once.
- */
-export type Judge = (
-  queries: Queries,
-  rows: readonly FileRow[],
-  before?: Promise<void>,
-) => Promise<Verdict[]>;
+/** Gives the verdicts in the order of the rows. The batches of one file come in their order: what stood in the ones before counts. */
+export type Judge = (queries: Queries, rows: readonly FileRow[]) => Promise<Verdict[]>;
 
 /** For all batches of one file. */
 export function createJudge(options: JudgeOptions): Judge {
@@ -46,17 +39,12 @@ export function createJudge(options: JudgeOptions): Judge {
   const read = createCaseReader(options, names);
   const judging = { ...options, seen: new Map() satisfies SeenKeys };
   const foresee = options.foresees ? createForesight(options) : null;
-  const hasLookups = options.columns.some(({ lookup }) => lookup);
-  return async (queries, rows, before) => {
-    if (hasLookups) await before;
+  return async (queries, rows) => {
     await learnNames(names, queries, { rows, columns: options.columns });
     const cases = rows.map(read);
-    if (options.plan.upsertKeys.size > 0) await before;
     const recordsOf = await findRecords(queries, cases, options);
     const verdicts = cases.map((one) => verdictOf(one, recordsOf(one), judging));
-    if (foresee === null) return verdicts;
-    await before;
-    return foresee(queries, cases, verdicts);
+    return foresee === null ? verdicts : foresee(queries, cases, verdicts);
   };
 }
 
