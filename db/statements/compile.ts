@@ -7,6 +7,7 @@ import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Row } from "../../core/plans/ports.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import { showFloat } from "../../core/values/float-type.ts";
 import { doubleDigits } from "../../core/values/numbers.ts";
@@ -57,9 +58,8 @@ interface Kept extends Printed {
 }
 
 /**
- * A long IN must not be kept: the plan that PostgreSQL made for it while the table was empty would be used on, and
- * compares every row with every value (an import of 100,000 rows took minutes). Longer texts of other kinds are rarely
- * the same twice, but for writes of single rows and the INSERTs of an import.
+ * Where the engine keeps plans (`Dialect.keepsPlans`), a statement with more values is planned each time, but for writes of single rows
+ * and INSERTs, for which there is one plan.
  */
 const reusableParamsMax = 32;
 
@@ -81,7 +81,7 @@ export function createCompiler(
       generation = forms.generation;
       kept.clear();
     }
-    const shape = shapeOf(statement);
+    const shape = shapeOf(statement, dialect);
     let printed = kept.get(shape.key);
     if (printed === undefined) {
       printed = {
@@ -99,7 +99,10 @@ export function createCompiler(
     return {
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
-      reuse: isWrittenAlike(statement) || printed.order.length <= reusableParamsMax,
+      reuse:
+        dialect.keepsPlans !== true ||
+        isPlannedAlike(statement) ||
+        printed.order.length <= reusableParamsMax,
       decode: printed.decode,
       beginList: listOf(dialect, statement, printed),
       forms: printed.forms,
@@ -117,7 +120,7 @@ function listOf(dialect: Dialect, statement: Statement, kept: Kept): Compiled["b
   return begin && (() => begin(asText));
 }
 
-const isWrittenAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
+const isPlannedAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
 
 /** Its columns are known only from the result, so the executor decodes the rows. */
 function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
@@ -146,11 +149,15 @@ function bindAll(
     const value = values[place]!;
     const column = columns[place]!;
     if (value === null || column === null) params.push(value);
+    else if (isList(value)) params.push(dialect.valueLists!.bind(column, value));
     else if (column.markOf === undefined) params.push(dialect.bind(column, value));
     else params.push(boundMark(dialect, column.markOf, String(value)));
   }
   return params;
 }
+
+const isList = (value: Scalar | readonly Scalar[]): value is readonly Scalar[] =>
+  Array.isArray(value);
 
 /** A mark comes from a client and may be forged. */
 function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {

@@ -83,6 +83,18 @@ export interface NamedColumn {
 /** A column of a formula by its name. */
 export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
 
+/** How the values that a column gets in several rows travel as one parameter. */
+export interface ValueLists {
+  /** Whether the values of the column can. */
+  takes(column: Column): boolean;
+  /** The placeholder of a list, with the cast that it needs. */
+  param(column: Column, placeholder: SQL): SQL;
+  /** The rows that lists of equal length make, one list for each column: what stands behind the columns of an INSERT. */
+  rows(lists: readonly SQL[]): SQL;
+  /** The list in the form that the driver needs. */
+  bind(column: Column, values: readonly Scalar[]): unknown;
+}
+
 /** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
 export interface Dialect {
   readonly quote: '"' | "`";
@@ -165,6 +177,14 @@ export interface Dialect {
   readonly rowLock: string;
   /** The replacement for columns and values of an INSERT in which the database fills all columns. */
   readonly defaultValues: string;
+  /**
+   * True: a prepared statement keeps the plan that was made for the table as it was then. That of a long IN over a table that was empty
+   * compares every row with every value: an import of 100,000 rows took minutes. Absent: plans do not depend on that, or are made for
+   * each execution.
+   */
+  readonly keepsPlans?: true;
+  /** Absent: each value of each row is a parameter. */
+  readonly valueLists?: ValueLists;
   /** Most parameters of one statement. */
   readonly paramsMax: number;
 }

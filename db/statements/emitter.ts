@@ -55,6 +55,8 @@ export interface Emitter {
   limit(limit: number | null, offset: number): void;
   /** What locks the rows of a SELECT, where the engine can. */
   rowLock(): void;
+  /** The rows of an INSERT into the columns. */
+  rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void;
   /** What an INSERT has instead of columns and values, where the database fills all columns. */
   defaultValues(): void;
   /** The column plus `delta`, which is decimal text. */

@@ -9,7 +9,7 @@ import type { Dialect } from "./dialect.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import { bareQuery } from "./source.ts";
-import { Slot, TextEmitter } from "./text-emitter.ts";
+import { type Repetition, Slot, TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 
 /** A printed text and what is needed to run it with other values. */
@@ -27,13 +27,54 @@ export function print(dialect: Dialect, statement: Printable, shape: Shape): Pri
   if (shape.values.length > dialect.paramsMax) throw tooManyValues();
   const emitter = new TextEmitter(dialect);
   emitStatement(statement, emitter);
-  const { sql: text, params } = emitter.whole().toQuery(renderConfig(dialect));
-  const order = params.map((slot) => (slot as Slot).place);
+  const { text, order } = written(dialect, emitter.whole());
   if (emitter.placesUsed !== shape.values.length) {
     throw new Error("The key and the text of the statement have different values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
   return { text, order, forms: [...emitter.forms] };
+}
+
+/** The text with the engine's placeholders, and the value that each of them stands for. */
+function written(dialect: Dialect, whole: SQL): Pick<Printed, "text" | "order"> {
+  const order: number[] = [];
+  let text = "";
+  function write(piece: Rendered, shift: number): void {
+    for (let at = 0; at < piece.texts.length; at++) {
+      text += piece.texts[at]!;
+      const part = piece.parts[at];
+      if (part === undefined) continue;
+      if (part instanceof Slot) {
+        text += dialect.placeholder(order.length);
+        order.push(part.place + shift);
+        continue;
+      }
+      const { count, separator, step } = part;
+      const repeated = rendered(dialect, part.piece);
+      for (let copy = 0; copy < count; copy++) {
+        if (copy > 0) text += separator;
+        write(repeated, shift + copy * step);
+      }
+    }
+  }
+  write(rendered(dialect, whole), 0);
+  return { text, order };
+}
+
+/** Texts, and what stands between them. */
+interface Rendered {
+  readonly texts: readonly string[];
+  readonly parts: readonly (Slot | Repetition)[];
+}
+
+/** Stands for a value in what Drizzle prints; a statement has no such character (`quotedName`), and no engine takes it. */
+const gap = "\0";
+
+function rendered(dialect: Dialect, piece: SQL): Rendered {
+  const { sql: text, params } = piece.toQuery({ ...renderConfig(dialect), escapeParam: () => gap });
+  const texts = text.split(gap);
+  if (texts.length !== params.length + 1) throw new Error("A text contains a NUL character");
+  return { texts, parts: params as (Slot | Repetition)[] };
 }
 
 /**
@@ -46,7 +87,7 @@ export function columnOfParameter(
   at: number,
 ): Column | null {
   if (statement.kind === "native") return null;
-  const shape = shapeOf(statement);
+  const shape = shapeOf(statement, dialect);
   const place = print(dialect, statement, shape).order[at];
   return (place === undefined ? null : shape.columns[place]) ?? null;
 }

@@ -7,20 +7,23 @@ import type { Column, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
+import type { Dialect, ValueLists } from "./dialect.ts";
 import type { Emitter, LikeOptions } from "./emitter.ts";
+import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 import type { Word } from "./words.ts";
 
 export interface Shape {
   readonly key: string;
-  readonly values: readonly Scalar[];
+  /** A list: what the rows of an INSERT have in one column (`ValueLists`). */
+  readonly values: readonly (Scalar | readonly Scalar[])[];
   /** The column that says how the value of the same place is bound; null = as it is. */
   readonly columns: readonly (Column | null)[];
 }
 
 /** Takes less than a microsecond, because no SQL is printed. Throws what `emitStatement` does. */
-export function shapeOf(statement: Printable): Shape {
-  const shape = new KeyEmitter();
+export function shapeOf(statement: Printable, { valueLists }: Pick<Dialect, "valueLists">): Shape {
+  const shape = new KeyEmitter(valueLists);
   emitStatement(statement, shape);
   return shape;
 }
@@ -28,8 +31,13 @@ export function shapeOf(statement: Printable): Shape {
 /** The key is that of each word, and the id of each column, table or query in its place. */
 class KeyEmitter implements Emitter, Shape {
   key = "";
-  readonly values: Scalar[] = [];
+  readonly values: (Scalar | readonly Scalar[])[] = [];
   readonly columns: (Column | null)[] = [];
+  private readonly lists: ValueLists | undefined;
+
+  constructor(lists: ValueLists | undefined) {
+    this.lists = lists;
+  }
 
   word({ key }: Word): void {
     this.key += key;
@@ -138,6 +146,17 @@ class KeyEmitter implements Emitter, Shape {
     this.key += "L";
   }
 
+  rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
+    if (!this.lists || !travelAsLists(this.lists, columns, rows))
+      return emitRowByRow(this, columns, rows);
+    this.key += "R";
+    for (let at = 0; at < columns.length; at++)
+      this.keep(
+        columns[at]!,
+        rows.map((row) => row[at] ?? null),
+      );
+  }
+
   defaultValues(): void {
     this.key += "d";
   }
@@ -183,7 +202,7 @@ class KeyEmitter implements Emitter, Shape {
     this.key = key;
   }
 
-  private keep(column: Column | null, value: Scalar): void {
+  private keep(column: Column | null, value: Scalar | readonly Scalar[]): void {
     this.values.push(value);
     this.columns.push(column);
   }

@@ -4,6 +4,7 @@ import type { Column, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Dialect, Samples } from "./dialect.ts";
+import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import type { Emitter, LikeOptions } from "./emitter.ts";
 import { isAscii } from "./shape.ts";
 import { from, tableName } from "./source.ts";
@@ -18,13 +19,22 @@ export class Slot {
   }
 }
 
+/** A piece that stands several times in the printed statement, each time with values of its own. */
+export interface Repetition {
+  readonly count: number;
+  readonly separator: string;
+  readonly piece: SQL;
+  /** Values of the piece: its next copy has those behind them. */
+  readonly step: number;
+}
+
 /** Collects the text of one statement. The values themselves do not matter: each leaves the place that it has in the shape. */
 export class TextEmitter implements Emitter {
   placesUsed = 0;
   /** Ids of the stored forms that the text relies on. */
   readonly forms = new Set<string>();
   private readonly dialect: Dialect;
-  private readonly pieces: SQL[] = [];
+  private pieces: SQL[] = [];
   private qualifier: SQL = sql.empty();
   private readonly aliases = new Map<Column, SQL>();
 
@@ -168,6 +178,16 @@ export class TextEmitter implements Emitter {
     this.pieces.push(sql.raw(this.dialect.rowLock));
   }
 
+  rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
+    const { valueLists } = this.dialect;
+    if (valueLists && travelAsLists(valueLists, columns, rows)) {
+      const places = columns.map((column) => valueLists.param(column, this.slot()));
+      this.pieces.push(valueLists.rows(places));
+    } else {
+      emitRowByRow(this, columns, rows);
+    }
+  }
+
   defaultValues(): void {
     this.pieces.push(sql.raw(this.dialect.defaultValues));
   }
@@ -236,11 +256,18 @@ export class TextEmitter implements Emitter {
     return samples;
   }
 
+  /** Only the first piece is printed: the INSERT of a batch has thousands of values, and takes as long to print as several to run. */
   repeat(count: number, separator: Word, emit: (at: number) => void): void {
-    for (let at = 0; at < count; at++) {
-      if (at > 0) this.word(separator);
-      emit(at);
-    }
+    if (count === 0) return;
+    const { pieces, placesUsed } = this;
+    this.pieces = [];
+    emit(0);
+    const piece = this.whole();
+    this.pieces = pieces;
+    const step = this.placesUsed - placesUsed;
+    this.placesUsed += step * (count - 1);
+    const repeated: Repetition = { count, separator: separator.text, piece, step };
+    pieces.push(sql`${sql.param(repeated)}`);
   }
 
   private nameOf(column: Column): SQL {

@@ -26,15 +26,8 @@ export function emitInsert({ table, columns, rows, returning }: Insert, to: Emit
       if (at > 0) to.separator(words.comma);
       to.name(columns[at]!);
     }
-    to.word(words.values);
-    to.repeat(rows.length, words.nextRow, (row) => {
-      const values = rows[row]!;
-      for (let at = 0; at < columns.length; at++) {
-        if (at > 0) to.separator(words.comma);
-        to.value(columns[at]!, values[at] ?? null);
-      }
-    });
     to.word(words.close);
+    to.rows(columns, rows);
   }
   to.returning(returning, table.insertsReturn);
 }

@@ -28,7 +28,7 @@ export const words = {
   countAll: word("count(*)"),
   as: word(" as "),
   insertInto: word("insert into "),
-  values: word(") values ("),
+  values: word(" values ("),
   update: word("update "),
   set: word(" set "),
   deleteFrom: word("delete from "),

@@ -4,7 +4,17 @@ import type { Json } from "../../core/values/json.ts";
 import { type Condition, equals } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 
-import { column, insert, reopen, select, session, set, update, useBench } from "./conformance.ts";
+import {
+  column,
+  insert,
+  insertAll,
+  reopen,
+  select,
+  session,
+  set,
+  update,
+  useBench,
+} from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";
 
 const bench = useBench();
@@ -77,6 +87,30 @@ describe("a value", () => {
       update(bench.kinds, id, [set(bench.kinds, name, value)], { returning: ["id", name] }),
     );
     expect(updated).toEqual(created);
+  });
+
+  test("is stored in its own row and column among many, beside nulls", async () => {
+    const texts = ["", "NULL", "null", "{}", '","', '"', "\\", '\\"', "a\nb", "{{1},{2}}", " "];
+    const all = [...values, ...texts.map((text) => ["short", text, text] as const)];
+    const named = [...new Set(all.map(([name]) => name))];
+    const none = Object.fromEntries(named.map((name) => [name, null]));
+    const prefix = newId();
+    const rows = all.map(([name, value], at) => ({
+      id: `${prefix}-${at}`,
+      ...none,
+      [name]: value,
+    }));
+    const db = session(bench);
+    const created = await db.insert(insertAll(bench.kinds, rows, ["id", ...named]));
+    const expected = all.map(([name, value, shown], at) => ({
+      ...rows[at],
+      [name]: value instanceof Uint8Array ? Buffer.from(value).toString("base64") : shown,
+    }));
+    expect(created).toEqual(expected);
+    for (const [at, row] of expected.entries()) {
+      const where = equals(column(bench.kinds, "id"), `${prefix}-${at}`);
+      expect(await db.one(select(bench.kinds, ["id", ...named], { where }))).toEqual(row);
+    }
   });
 
   test.each([...new Set(values.map(([name]) => name))])("null in %s stays null", async (name) => {

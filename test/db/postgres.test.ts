@@ -515,6 +515,25 @@ describe("values", () => {
     },
   );
 
+  test.each(values)(
+    "of type %s come back from several rows as they were sent: %j",
+    async (type, sent, shown = sent) => {
+      const { table, key, c } = await column(type);
+      const accepted = accept(c, sent);
+      if (!accepted.ok) throw new Error(accepted.message);
+      const insert = compile()({
+        kind: "insert",
+        table,
+        key: [key],
+        columns: [key, c],
+        rows: [2n, 1n, 3n].map((id) => [id, accepted.value]),
+        returning: [key, c],
+      });
+      const { rows: stored } = await own.run(insert.text, insert.params, true);
+      expect(insert.decode(stored)).toEqual([2, 1, 3].map((id) => ({ id, c: shown })));
+    },
+  );
+
   test.each([
     ["numeric", "'NaN'", null],
     ["numeric", "'-Infinity'", null],

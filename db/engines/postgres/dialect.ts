@@ -11,6 +11,7 @@ import { columnTypes } from "../../../core/values/column-types.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn, Samples } from "../../statements/dialect.ts";
+import { valueLists } from "./value-lists.ts";
 import { createListForms } from "./list-forms.ts";
 import { marks } from "./marks.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
@@ -25,6 +26,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     returning: true,
     rowLock: " for update",
     defaultValues: "default values",
+    keepsPlans: true,
+    valueLists,
     // The driver refuses more.
     paramsMax: 65_533,
     placeholder: (index) => `$${index + 1}`,
