@@ -6,6 +6,7 @@
 import net from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import postgres from "postgres";
+import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
@@ -92,8 +93,8 @@ export class PostgresSession implements PostgresConnection {
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
   private readonly prepared = new Set<string>();
-  /** Rejects the runs that are under way. */
-  private readonly running = new Set<(error: Error) => void>();
+  /** The runs that are under way. */
+  private readonly running = new Bag<Run>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
   private isEnding = false;
   private backend: Backend | undefined;
@@ -212,8 +213,10 @@ export class PostgresSession implements PostgresConnection {
   }
 
   private rejectAll(error: Error): void {
-    for (const reject of this.running) reject(error);
-    this.running.clear();
+    this.running.forEach((run) => {
+      this.running.delete(run);
+      run.reject(error);
+    });
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
@@ -243,20 +246,25 @@ export class PostgresSession implements PostgresConnection {
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
     if (!this.alive)
       throw lostError("CONNECTION_CLOSED", "The connection to the database is closed");
-    const run = Promise.withResolvers<T>();
-    this.running.add(run.reject);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const run: Run = { reject, place: -1 };
+    this.running.add(run);
     try {
-      start().then(run.resolve, run.reject);
-      const result = await run.promise;
+      start().then(resolve, reject);
+      const result = await promise;
       this.backend ??= stateOf(result);
       return result;
     } catch (error) {
       if (failure(error).kind === "connection") this.destroy();
       throw error;
     } finally {
-      this.running.delete(run.reject);
+      this.running.delete(run);
     }
   }
+}
+
+interface Run extends Placed {
+  reject(error: Error): void;
 }
 
 const plain = (text: string): Command => ({ text, params: [], reuse: false });
