@@ -53,6 +53,8 @@ test.runIf(existsSync("/proc/self/status"))(
   async () => {
     const { child, origin, stop } = await serveProcess({
       cwd: folder,
+      // V8 sometimes does the same by itself.
+      nodeArgs: ["--no-memory-reducer"],
       env: { CONFIG_DIR: join(folder, "configs") },
     });
     try {
