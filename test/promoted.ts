@@ -19,7 +19,7 @@ const parts: Readonly<Record<string, () => Promise<() => Promise<Request>>>> = {
   async deadlines() {
     const deadlines = createDeadlines();
     return async () => {
-      const own = new Array(20).fill(0);
+      const own = Array.from({ length: 20 }, () => 0);
       const entry = deadlines.watch(Infinity, () => own.push(1));
       return { end: () => deadlines.unwatch(entry) };
     };
@@ -29,7 +29,7 @@ const parts: Readonly<Record<string, () => Promise<() => Promise<Request>>>> = {
     const connect = async () => ({ alive: true, isShareable: true }) as Connection;
     const pool = new Pool(connect, atOnce / 2);
     return async () => {
-      const own = new Array(20).fill(0);
+      const own = Array.from({ length: 20 }, () => 0);
       const connection = await pool.acquire(Infinity, own.length > 0);
       return { end: () => pool.release(connection) };
     };

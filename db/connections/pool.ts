@@ -223,7 +223,7 @@ export class Pool {
       const finished = new Promise<void>((resolve) => (this.drained = resolve));
       const atMs = performance.now() + closeTimeoutMs;
       await this.deadlines.within(finished, atMs, () => {}, "").catch(() => {});
-      for (const { connection } of [...this.busy]) connection.destroy();
+      for (const { connection } of this.busy) connection.destroy();
     }
     await Promise.all(closing);
   }
