@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
-import { releaseStartMemory } from "./start-memory.ts";
+import { releaseUnusedMemory } from "./unused-memory.ts";
 import { type ConfigFolder, openConfigFolder } from "./config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { listenForReloads } from "./reload-triggers.ts";
@@ -105,7 +105,7 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
   storeCompiled();
-  releaseStartMemory();
+  releaseUnusedMemory();
 }
 
 async function runJobs({ folder, flags }: Given): Promise<void> {

@@ -3,12 +3,13 @@
  * own for every statement costs more than the rest of the bookkeeping; one for the whole process would end with the request that
  * started it on runtimes that give each request its own timers.
  */
+import { Bag, type Placed } from "./bag.ts";
 import { unavailable } from "./errors.ts";
 
 /** Precision of the deadlines. */
 const tickMs = 25;
 
-export interface Watch {
+export interface Watch extends Placed {
   readonly atMs: number;
   readonly overdue: () => void;
 }
@@ -25,11 +26,11 @@ export interface Deadlines {
 }
 
 export function createDeadlines(): Deadlines {
-  const watched = new Set<Watch>();
+  const watched = new Bag<Watch>();
   let timer: ReturnType<typeof setInterval> | undefined;
 
   function watch(atMs: number, overdue: () => void): Watch {
-    const entry = { atMs, overdue };
+    const entry = { atMs, overdue, place: -1 };
     watched.add(entry);
     if (timer === undefined) {
       timer = setInterval(sweep, tickMs);
@@ -45,16 +46,16 @@ export function createDeadlines(): Deadlines {
       return;
     }
     const nowMs = performance.now();
-    for (const entry of watched) {
-      if (entry.atMs > nowMs) continue;
+    watched.forEach((entry) => {
+      if (entry.atMs > nowMs) return;
       watched.delete(entry);
       entry.overdue();
-    }
+    });
   }
 
   return {
     watch,
-    unwatch: (entry) => void watched.delete(entry),
+    unwatch: (entry) => watched.delete(entry),
     within: <T>(work: Promise<T>, atMs: number, abandon: () => void, message: string) =>
       new Promise<T>((resolve, reject) => {
         const entry = watch(atMs, () => {

@@ -38,8 +38,10 @@ interface Idle {
   readonly sinceMs: number;
 }
 
-/** What a shared connection carries. */
-interface Load {
+interface Busy {
+  readonly connection: Connection;
+  /** It carries quick statements alone, and others may join. */
+  isShared: boolean;
   statements: number;
   /** When the last of them was sent while there was no other (clock of `performance.now()`). */
   sinceMs: number;
@@ -54,10 +56,10 @@ export class Pool {
   private readonly reachLog: ReachLog | undefined;
   /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
-  private readonly busy = new Set<Connection>();
-  /** Busy connections that carry quick statements alone, which others may join. */
-  private readonly shared = new Map<Connection, Load>();
-  private readonly waiters = new Set<Waiter>();
+  /** Not a set, and no bag: see `Bag`; these are few. */
+  private readonly busy: Busy[] = [];
+  /** Who has waited longest comes first. */
+  private readonly waiters: Waiter[] = [];
   private opening = 0;
   private closed = false;
   private drained: (() => void) | undefined;
@@ -88,9 +90,13 @@ export class Pool {
 
   /** An idle connection, without waiting; null when there is none. */
   tryAcquire(): Connection | null {
+    return this.takeIdle(false);
+  }
+
+  private takeIdle(shares: boolean): Connection | null {
     for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
       if (!entry.connection.alive) continue;
-      this.busy.add(entry.connection);
+      this.use(entry.connection, shares);
       this.observer?.waited(0, true);
       return entry.connection;
     }
@@ -103,18 +109,17 @@ export class Pool {
    * unexpectedly slow would hold up those behind it. Whoever waits for a connection of his own comes first.
    */
   tryShare(): Connection | null {
-    const connection = this.tryAcquire();
-    if (connection !== null) {
-      this.share(connection);
-      return connection;
-    }
-    if (this.shared.size === 0 || this.waitsAlone()) return null;
-    return this.join(performance.now() - limits.sharedWaitMs);
+    const connection = this.takeIdle(true);
+    if (connection !== null) return connection;
+    return this.waitsAlone() ? null : this.join(performance.now() - limits.sharedWaitMs);
   }
 
-  private share(connection: Connection): void {
-    if (connection.isShareable)
-      this.shared.set(connection, { statements: 1, sinceMs: performance.now() });
+  private use(connection: Connection, shares: boolean): Busy {
+    const isShared = shares && connection.isShareable === true;
+    const sinceMs = isShared ? performance.now() : 0;
+    const busy: Busy = { connection, isShared, statements: 1, sinceMs };
+    this.busy.push(busy);
+    return busy;
   }
 
   private waitsAlone(): boolean {
@@ -124,23 +129,25 @@ export class Pool {
 
   /** `afterMs`: only connections whose statements began after that. */
   private join(afterMs: number): Connection | null {
-    let least: Connection | null = null;
+    let least: Busy | null = null;
     let statements: number = limits.sharedStatementsMax;
-    for (const [connection, load] of this.shared) {
-      if (load.statements >= statements || load.sinceMs < afterMs || !connection.alive) continue;
-      least = connection;
-      statements = load.statements;
+    for (const busy of this.busy) {
+      if (!busy.isShared || busy.statements >= statements) continue;
+      if (busy.sinceMs < afterMs || !busy.connection.alive) continue;
+      least = busy;
+      statements = busy.statements;
     }
-    if (least !== null) this.shared.get(least)!.statements++;
-    return least;
+    if (least === null) return null;
+    least.statements++;
+    return least.connection;
   }
 
   /** `shares`: as `tryShare`. Rejects with `unavailable` at the deadline or after the acquire time-out, and with the driver's error when connecting failed. */
   acquire(deadlineAtMs: number, shares = false): Promise<Connection> {
     if (this.closed) return Promise.reject(unavailable("The database is closed"));
-    const connection = this.waiters.size === 0 ? this.tryAcquire() : null;
+    const connection = this.waiters.length === 0 ? this.tryAcquire() : null;
     if (connection !== null) return Promise.resolve(connection);
-    if (this.waiters.size >= limits.acquireQueueMax) {
+    if (this.waiters.length >= limits.acquireQueueMax) {
       this.observer?.waited(0, false);
       return Promise.reject(unavailable("The database is busy; try again later"));
     }
@@ -161,7 +168,7 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
-        this.waiters.delete(waiter);
+        this.waiters.splice(this.waiters.indexOf(waiter), 1);
         reject(unavailable("No database connection became free in time; try again later"));
       });
       const waiter: Waiter = {
@@ -175,21 +182,21 @@ export class Pool {
           reject(error);
         },
       };
-      this.waiters.add(waiter);
+      this.waiters.push(waiter);
       this.openMore();
     });
   }
 
   /** Returns the connection to the pool, once for each time that it was handed out; a broken one is replaced when callers are waiting. */
   release(connection: Connection): void {
-    const load = this.shared.get(connection);
-    if (load !== undefined && --load.statements > 0) {
-      load.sinceMs = performance.now();
-      if (connection.alive) this.fill(connection);
+    const at = this.busy.findIndex((one) => one.connection === connection);
+    const busy = this.busy[at];
+    if (busy !== undefined && --busy.statements > 0) {
+      busy.sinceMs = performance.now();
+      if (connection.alive) this.fill(busy);
       return;
     }
-    this.shared.delete(connection);
-    this.busy.delete(connection);
+    if (busy !== undefined) this.busy.splice(at, 1);
     if (!connection.alive) {
       connection.destroy();
       this.openMore();
@@ -198,38 +205,36 @@ export class Pool {
     } else {
       this.hand(connection);
     }
-    if (this.closed && this.busy.size === 0) this.drained?.();
+    if (this.closed && this.busy.length === 0) this.drained?.();
   }
 
   counts(): ConnectionCounts {
     const { busy, idle, opening, waiters } = this;
-    return { busy: busy.size, idle: idle.length, opening, waiting: waiters.size };
+    return { busy: busy.length, idle: idle.length, opening, waiting: waiters.length };
   }
 
   /** Rejects waiting callers, lets running statements finish for a moment, then closes everything. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.idleTimer);
-    for (const waiter of this.waiters) waiter.refuse(unavailable("The database is closed"));
-    this.waiters.clear();
+    this.refuseAll(unavailable("The database is closed"));
     const closing = this.idle.splice(0).map(({ connection }) => connection.close());
-    if (this.busy.size > 0) {
+    if (this.busy.length > 0) {
       const finished = new Promise<void>((resolve) => (this.drained = resolve));
       const atMs = performance.now() + closeTimeoutMs;
       await this.deadlines.within(finished, atMs, () => {}, "").catch(() => {});
-      for (const connection of this.busy) connection.destroy();
+      for (const { connection } of this.busy) connection.destroy();
     }
     await Promise.all(closing);
   }
 
   /** Gives the connection to the caller that has waited longest, or keeps it idle. */
   private hand(connection: Connection): void {
-    for (const waiter of this.waiters) {
-      this.waiters.delete(waiter);
-      this.busy.add(connection);
-      if (waiter.shares) this.share(connection);
+    const waiter = this.waiters.shift();
+    if (waiter !== undefined) {
+      const busy = this.use(connection, waiter.shares);
       waiter.take(connection);
-      if (this.shared.has(connection)) this.fill(connection);
+      if (busy.isShared) this.fill(busy);
       return;
     }
     this.idle.push({ connection, sinceMs: performance.now() });
@@ -237,21 +242,18 @@ export class Pool {
   }
 
   /** Lets those who wait next join, as far as they share. */
-  private fill(connection: Connection): void {
-    const load = this.shared.get(connection)!;
-    for (const waiter of this.waiters) {
-      if (!waiter.shares || load.statements >= limits.sharedStatementsMax) return;
-      this.waiters.delete(waiter);
-      load.statements++;
-      waiter.take(connection);
+  private fill(busy: Busy): void {
+    while (this.waiters[0]?.shares && busy.statements < limits.sharedStatementsMax) {
+      busy.statements++;
+      this.waiters.shift()!.take(busy.connection);
     }
   }
 
   private openMore(): void {
     while (
       !this.closed &&
-      this.opening < this.waiters.size &&
-      this.busy.size + this.opening < this.sizeMax
+      this.opening < this.waiters.length &&
+      this.busy.length + this.opening < this.sizeMax
     ) {
       this.opening++;
       void this.open();
@@ -281,7 +283,7 @@ export class Pool {
     } catch (error) {
       this.opening--;
       // All waiting callers would get the same error, so they get it now instead of at their deadline.
-      if (this.busy.size > 0) return this.openLater();
+      if (this.busy.length > 0) return this.openLater();
       this.reachLog?.failed(error);
       this.refuseAll(error as Error);
     }
@@ -293,8 +295,7 @@ export class Pool {
   }
 
   private refuseAll(error: Error): void {
-    for (const waiter of this.waiters) waiter.refuse(error);
-    this.waiters.clear();
+    for (const waiter of this.waiters.splice(0)) waiter.refuse(error);
   }
 
   private closeIdleLater(delayMs: number): void {

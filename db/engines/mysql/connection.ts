@@ -3,6 +3,7 @@
  * statement whose socket was destroyed, nor a stream whose connection broke, so every one under way is kept here and ended by hand.
  */
 import mysql, { type ConnectionOptions } from "mysql2";
+import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Connection, EngineOptions, RawResult } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
@@ -165,12 +166,16 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
 /** MySQL cannot prepare these. None gives rows, so the text protocol's other forms of values do not matter. */
 const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
 
+/** A command or a stream. */
+interface UnderWay extends Placed {
+  abort(error: Error): void;
+}
+
 /** A session over the driver's connection, with all that is under way on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
   private readonly driver: mysql.Connection;
-  /** Each ends one command or stream with the error. */
-  private readonly underWay = new Set<(error: Error) => void>();
+  private readonly underWay = new Bag<UnderWay>();
 
   constructor(driver: mysql.Connection) {
     this.driver = driver;
@@ -210,8 +215,8 @@ class MysqlSession implements MysqlConnection {
     // The stream stops listening when it ends, but the driver may still tell of the lost connection.
     execution.on("error", () => undefined);
     const rows = execution.stream({ highWaterMark: batchRows });
-    const abort = (error: Error): void => void rows.destroy(error);
-    this.underWay.add(abort);
+    const own: UnderWay = { abort: (error) => void rows.destroy(error), place: -1 };
+    this.underWay.add(own);
     let isOver = false;
     try {
       let batch: RawRow[] = [];
@@ -227,7 +232,7 @@ class MysqlSession implements MysqlConnection {
       isOver = typeof (error as { errno?: unknown }).errno === "number";
       throw error;
     } finally {
-      this.underWay.delete(abort);
+      this.underWay.delete(own);
       // Otherwise the server would go on sending all the rows, before anything else.
       if (!isOver)
         this.end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
@@ -268,8 +273,10 @@ class MysqlSession implements MysqlConnection {
 
   private end(error: Error): void {
     this.alive = false;
-    for (const abort of this.underWay) abort(error);
-    this.underWay.clear();
+    this.underWay.forEach((one) => {
+      this.underWay.delete(one);
+      one.abort(error);
+    });
     // The driver's own `destroy` says goodbye, and then waits for a server that may never answer.
     this.driver.destroy();
     (this.driver as unknown as { stream: { destroy(): void } }).stream.destroy();
@@ -279,9 +286,10 @@ class MysqlSession implements MysqlConnection {
   private command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
-      this.underWay.add(reject);
+      const own: UnderWay = { abort: reject, place: -1 };
+      this.underWay.add(own);
       const settle = (error: Error | null, result?: T): void => {
-        this.underWay.delete(reject);
+        this.underWay.delete(own);
         if (error === null) return resolve(result as T);
         reject(error);
         if (failure(error).kind === "connection") this.end(error);

@@ -6,11 +6,13 @@
 import net from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import postgres from "postgres";
+import { Bag, type Placed } from "../../../core/values/bag.ts";
 import type { Connection, RawResult, Command } from "../engine.ts";
 import { connectOptions, type Tls } from "../tls.ts";
 import type { RawRow, TakeRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure, isStale, mayBeStale } from "./failure.ts";
+import { type Backend, requestCancel } from "./cancel-request.ts";
 import { createPreparedTexts, type PreparedText } from "./prepared-texts.ts";
 
 /** A column of a query's result: where it comes from (`table` 0 = an expression) and the oid of its type. */
@@ -92,8 +94,8 @@ export class PostgresSession implements PostgresConnection {
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
   private readonly prepared = createPreparedTexts();
-  /** Rejects the runs that are under way. */
-  private readonly running = new Set<(error: Error) => void>();
+  /** The runs that are under way. */
+  private readonly running = new Bag<Run>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
   private isEnding = false;
   private backend: Backend | undefined;
@@ -204,8 +206,10 @@ export class PostgresSession implements PostgresConnection {
   }
 
   private rejectAll(error: Error): void {
-    for (const reject of this.running) reject(error);
-    this.running.clear();
+    this.running.forEach((run) => {
+      this.running.delete(run);
+      run.reject(error);
+    });
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
@@ -292,20 +296,25 @@ export class PostgresSession implements PostgresConnection {
   private async waitFor<T extends Result | readonly Result[]>(start: () => Promise<T>): Promise<T> {
     if (!this.alive)
       throw lostError("CONNECTION_CLOSED", "The connection to the database is closed");
-    const run = Promise.withResolvers<T>();
-    this.running.add(run.reject);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const run: Run = { reject, place: -1 };
+    this.running.add(run);
     try {
-      start().then(run.resolve, run.reject);
-      const result = await run.promise;
+      start().then(resolve, reject);
+      const result = await promise;
       this.backend ??= stateOf(result);
       return result;
     } catch (error) {
       if (failure(error).kind === "connection") this.destroy();
       throw error;
     } finally {
-      this.running.delete(run.reject);
+      this.running.delete(run);
     }
   }
+}
+
+interface Run extends Placed {
+  reject(error: Error): void;
 }
 
 const plain = (text: string): Command => ({ text, params: [], reuse: false });
@@ -320,32 +329,6 @@ type Result = RawRow[] & {
   readonly columns?: readonly OutputColumn[];
   readonly state?: Backend;
 };
-
-/** What the server asks of those who want to cancel a session's statement. */
-interface Backend {
-  readonly pid: number;
-  readonly secret: number;
-}
-
-/** Asks the server to stop what the session does; resolves when it has closed that connection, which has no TLS. Best effort, never rejects. */
-function requestCancel(
-  { host, port, path, isPooled }: Address,
-  { pid, secret }: Backend,
-): Promise<unknown> {
-  const request = Buffer.alloc(16);
-  // The length of the message, and the number that makes it a cancel request.
-  for (const [index, word] of [16, 80_877_102, pid, secret].entries()) {
-    request.writeUInt32BE(word, index * 4);
-  }
-  const socket = path ? net.connect({ path }) : net.connect({ host, port });
-  socket.on("error", () => {});
-  socket.setTimeout(1_000, () => socket.destroy());
-  socket.resume();
-  // A pooler forgets the requests of clients that have left.
-  if (isPooled) socket.write(request);
-  else socket.end(request);
-  return new Promise((resolve) => socket.once("close", resolve));
-}
 
 const resultOf = (result: Result): RawResult => ({
   rows: rowsOf(result),
@@ -369,7 +352,7 @@ export const lostError = (code: string, message: string): Error =>
 /** PostgreSQL refuses every statement in a transaction in which one has failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: unknown }).code === "25P02";
 
-/** Somewhere before the COMMIT a statement failed, although each was answered well in the end: the driver sent it once more. */
+/** Somewhere before the COMMIT a statement failed, although each was answered well in the end. */
 const undoneError = (): Error =>
   Object.assign(new Error("The transaction was undone"), { code: "40001", severity: "ERROR" });
 

@@ -1,0 +1,44 @@
+/**
+ * Holds what comes and goes with each request, in no order, for as long as the process lives. A `Set` would do the same,
+ * but V8 makes it a new table every few removals, to which the old one points. Once a table is among the old objects, each
+ * further one follows it there with all that it holds, so requests that have ended stay until the next full collection.
+ */
+
+/** Something that a bag can hold. `place` belongs to the bag; -1: it is in none. */
+export interface Placed {
+  place: number;
+}
+
+export class Bag<Member extends Placed> {
+  private readonly members: Member[] = [];
+
+  get size(): number {
+    return this.members.length;
+  }
+
+  /** The member must be in no bag. */
+  add(member: Member): void {
+    member.place = this.members.length;
+    this.members.push(member);
+  }
+
+  /** Does nothing if the member was removed before. */
+  delete(member: Member): void {
+    const { place } = member;
+    if (place === -1) return;
+    member.place = -1;
+    const last = this.members.pop()!;
+    if (last === member) return;
+    this.members[place] = last;
+    last.place = place;
+  }
+
+  /** Calls `visit` with each member; it may remove any of them, and add others, which it need not see. */
+  forEach(visit: (member: Member) => void): void {
+    // From the end, because the last member takes the place of one that is removed.
+    for (let at = this.members.length - 1; at >= 0; at--) {
+      const member = this.members[at];
+      if (member !== undefined) visit(member);
+    }
+  }
+}
