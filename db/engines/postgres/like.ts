@@ -24,14 +24,18 @@ const collated = (text: SQL, collation: string | null): SQL =>
 
 /**
  * What no match in any collation fails, null like a match. In all of them the ASCII letters have their two forms and no others, but for i and k
- * (İ, ı and the sign of Kelvin). So these, letters beyond ASCII, and whatever is escaped stand for anything here.
+ * (İ, ı and the sign of Kelvin): these stand for any character here. Letters beyond ASCII stand for any text, and so does what is escaped, and
+ * `_`, as a letter may become two.
  *
  * The planner is to expect that nearly all rows pass, as it multiplies the shares of both tests, and to test this first. So it is asked whether
  * the outcome is null, which it cannot estimate; and `concat`, which it does not compute beforehand, makes the other test cost as much, upon
  * which the order of the text counts. The pattern is a query, to be computed once.
  */
 const mayMatch = (text: SQL, pattern: SQL): SQL =>
-  sql`case when lower(${text} collate "C") not like (select regexp_replace(lower(${pattern}::text collate "C"), '(\\\\.|[ik_]|[^ -~])+', '%', 'g')) then null else true end is not null`;
+  sql`case when lower(${text} collate "C") not like (select ${roughly(pattern)}) then null else true end is not null`;
+
+const roughly = (pattern: SQL): SQL =>
+  sql`translate(regexp_replace(lower(${pattern}::text collate "C"), '(\\\\.|_|[^ -~])+', '%', 'g'), 'ik', '__')`;
 
 /** As `withoutAccents` in core; the extension unaccent need not be there. */
 const unaccented = (text: SQL): SQL =>
