@@ -70,7 +70,8 @@ interface Drive {
 async function drive(bound: Bound, driving: Drive): Promise<Answer> {
   const { call, session, keepAnswer } = driving;
   if (bound.mode === "writes") {
-    const work = await bound.begin(call);
+    const begun = bound.begin(call);
+    const work = begun instanceof Promise ? await begun : begun;
     refuseIllFormed(call, driving.errors);
     return write(work, driving);
   }
@@ -101,7 +102,7 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
     return keepAnswer ? keepAnswer(queries, answer) : answer;
   };
   try {
-    return await (work.isOneStatement && !keepAnswer ? store(session) : session.tx(store));
+    return await (work.isOneStatement && !keepAnswer ? work.run(session) : session.tx(store));
   } catch (error) {
     const other = work.instead?.(error) ?? null;
     if (other === null) throw error;

@@ -4,7 +4,6 @@
  */
 import type { ClientEnv } from "../http/incoming.ts";
 import type { AnswerRequest } from "../http/exchange.ts";
-import type { App } from "../http/http.ts";
 import type { LoadedConfiguration } from "./loaded-configuration.ts";
 
 export interface ServedApp {
@@ -38,18 +37,18 @@ export function createServed(requestTimeoutMs: number): Served {
   let serving: Serving | null = null;
   const leaving = new Set<() => Promise<void>>();
 
-  async function counted<Answer>(one: Serving, answer: (app: App) => Promise<Answer>) {
+  function counted<Answer>(one: Serving, answering: Promise<Answer>): Promise<Answer> {
     one.requests++;
-    try {
-      return await answer(one.loaded.app);
-    } finally {
+    const done = () => {
       one.requests--;
       if (one.requests === 0) one.leave?.();
-    }
+    };
+    answering.then(done, done);
+    return answering;
   }
 
   const fetch: ServedApp["fetch"] = (request, client) =>
-    counted(serving!, (app) => app.fetch(request, client));
+    counted(serving!, serving!.loaded.app.fetch(request, client));
 
   function retire(old: Serving): void {
     old.loaded.stop();
@@ -73,7 +72,7 @@ export function createServed(requestTimeoutMs: number): Served {
       actionAt(path) {
         const one = serving!;
         const answer = one.loaded.app.actionAt(path);
-        return answer && ((incoming) => counted(one, () => answer(incoming)));
+        return answer && ((incoming) => counted(one, answer(incoming)));
       },
     },
     now: () => serving?.loaded ?? null,

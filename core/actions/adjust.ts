@@ -177,11 +177,16 @@ function guardOf({ field, delta }: Change): Condition[] {
   const { column, min } = field;
   const range = arithmeticOf(column).rangeOf(column);
   const isRise = compareDecimals(delta, "0") > 0;
+  const lowest = isRise ? min : higherOf(min, range?.min ?? null);
   const guards: Condition[] = [{ kind: "null", column, negated: true }];
-  if (min !== null) guards.push(boundBy(column, ">=", subtractDecimals(min, delta)));
+  if (lowest !== null) guards.push(boundBy(column, ">=", subtractDecimals(lowest, delta)));
   if (range && isRise) guards.push(boundBy(column, "<=", subtractDecimals(range.max, delta)));
-  if (range && !isRise) guards.push(boundBy(column, ">=", subtractDecimals(range.min, delta)));
   return guards;
+}
+
+function higherOf(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return compareDecimals(one, other) > 0 ? one : other;
 }
 
 /** Not every engine accepts a bound outside the column's range. Such a condition is always or never true. */

@@ -148,6 +148,16 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
         return known;
       };
 
+      const namesOf = (table: Table | "unknown"): readonly string[] =>
+        database === null ? [everyDatabase] : raisedBy(table).map(versionName);
+      const raised = new WeakMap<Table, readonly string[]>();
+      const namesFor = (table: Table | "unknown"): readonly string[] => {
+        if (table === "unknown") return namesOf(table);
+        const names = raised.get(table) ?? namesOf(table);
+        raised.set(table, names);
+        return names;
+      };
+
       const open = (scope: string): ProjectCache => ({
         within: (inner) => (inner === "" ? project : open(inner)),
         keeping: ({ entity, kind, dependsOn }) =>
@@ -168,9 +178,9 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
             return make(`${key} ${stamp}`, { key, stamp, ttlSeconds }, work);
           },
         async wrote(tables) {
-          const names = new Set([...tables].flatMap(raisedBy));
-          if (names.size === 0) return;
-          await raising.raise(database === null ? [everyDatabase] : [...names].map(versionName));
+          const names = new Set<string>();
+          for (const table of tables) for (const name of namesFor(table)) names.add(name);
+          if (names.size > 0) await raising.raise(names);
         },
       });
       const project = open("");
@@ -233,7 +243,7 @@ function withRests(store: CacheStore, log: Log): Rests {
 }
 
 interface Raising {
-  raise(names: readonly string[]): Promise<void>;
+  raise(names: ReadonlySet<string>): Promise<void>;
   /** False: a version is still to be raised, so no cached answer may be used. */
   isSettled(): Promise<boolean>;
   settle(untilMs: number): Promise<boolean>;
@@ -247,9 +257,9 @@ function createRaising({ raise: tryRaise, isResting }: Rests): Raising {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  async function raise(names: readonly string[]): Promise<void> {
+  async function raise(names: ReadonlySet<string>): Promise<void> {
     const paid = [...owed];
-    if (await tryRaise([...new Set([...owed.keys(), ...names])])) {
+    if (await tryRaise([...(owed.size === 0 ? names : names.union(owed))])) {
       // A raise that became pending in the meantime stays pending.
       for (const [name, debt] of paid) if (owed.get(name) === debt) owed.delete(name);
       return;
@@ -261,19 +271,19 @@ function createRaising({ raise: tryRaise, isResting }: Rests): Raising {
 
   function retry(): Promise<void> {
     timer = undefined;
-    return raise([...owed.keys()]);
+    return raise(new Set());
   }
 
   return {
     raise,
     async isSettled() {
-      if (owed.size > 0 && !isResting()) await raise([]);
+      if (owed.size > 0 && !isResting()) await raise(new Set());
       return owed.size === 0;
     },
     async settle(untilMs) {
       while (owed.size > 0 && performance.now() < untilMs) {
         await new Promise((resolve) => setTimeout(resolve, limits.cacheRestMs / 4));
-        await raise([]);
+        await raise(new Set());
       }
       return owed.size === 0;
     },

@@ -3,7 +3,7 @@
  * one record through handlers and If-Match, and the record that a write answers.
  */
 import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
-import type { Call, Write } from "../calls/action.ts";
+import type { Answer, Call, Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import type { Entity, InsertPlan, ReadPlan, WritePlan } from "../plans/entity.ts";
 
@@ -181,36 +181,50 @@ export interface RecordChange {
  * The change of the record that the body names; its answer is the record. With handlers, If-Match or a view to read back through it is a
  * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
  */
-export async function beginChange(
+export function beginChange(
   call: Call,
   plan: RecordPlan,
   { events, prepare, message }: RecordChange,
-): Promise<Write> {
+): Write | Promise<Write> {
   const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
   // An invalid body is refused before anything is locked, unless a handler could still correct it.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
-  await call.locks.guardWrite(plan.write, [keyValue]);
-
-  return {
-    isOneStatement: !isLocked && !plan.write.readBack,
-    async run(queries) {
-      const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
-      const data = await runBefore(call, queries, {
-        event: events.before,
-        data: call.body,
-        oldRecord,
-      });
-      const write = ready ?? prepare({ ...call, body: data }, keyValue);
-      const row = await write(queries);
-      if (!row) throw noSuchRecord(call.entity);
-      const record = await readBack(row, plan, queries);
-      await runAfter(call, queries, { event: events.after, data, oldRecord, record });
-      const etag = etagOf(record, plan.read);
-      const subject = keyAsJson(keyValue);
-      return { status: 200, body: { message, data: record }, etag, subject };
-    },
+  const answer = (record: Row): Answer => {
+    const etag = etagOf(record, plan.read);
+    const subject = keyAsJson(keyValue);
+    return { status: 200, body: { message, data: record }, etag, subject };
   };
+  const change: Write =
+    ready !== null && !isLocked && !plan.write.readBack
+      ? {
+          isOneStatement: true,
+          run: async (queries) => answer(present(await ready(queries), call.entity)),
+        }
+      : {
+          isOneStatement: false,
+          async run(queries) {
+            const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
+            const data = await runBefore(call, queries, {
+              event: events.before,
+              data: call.body,
+              oldRecord,
+            });
+            const write = ready ?? prepare({ ...call, body: data }, keyValue);
+            const row = present(await write(queries), call.entity);
+            const record = await readBack(row, plan, queries);
+            await runAfter(call, queries, { event: events.after, data, oldRecord, record });
+            return answer(record);
+          },
+        };
+  const { locks } = call;
+  return locks.guardsWrites ? locks.guardWrite(plan.write, [keyValue]).then(() => change) : change;
+}
+
+/** The row. Throws `notFound` where there is none. */
+function present(row: Row | null, entity: Entity): Row {
+  if (row === null) throw noSuchRecord(entity);
+  return row;
 }
 
 /** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */

@@ -192,7 +192,7 @@ export interface Table {
   readonly checks?: readonly UniqueConstraint[];
   /** Statements that a trigger may carry out for some of their rows only, without an error; absent = none. */
   readonly passesOver?: ReadonlySet<WriteKind>;
-  /** INSERTs answer the rows that they stored although others of the engine do not: nothing else tells the keys of these. */
+  /** INSERTs answer the rows that they stored although other statements of the engine do not. */
   readonly insertsReturn?: boolean;
   /** False: the database cannot lock single rows, as of a view that groups them; absent = it can. */
   readonly locksRows?: false;

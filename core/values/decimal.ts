@@ -23,12 +23,14 @@ export function normalDecimal(text: string): string | null {
 
 /** The sum, exact. */
 export function addDecimals(left: string, right: string): string {
+  if (areShortAndWhole(left, right)) return String(Number(left) + Number(right));
   const [a, b, scale] = align(left, right);
   return fromUnits(a + b, scale);
 }
 
 /** `left` minus `right`, exact. */
 export function subtractDecimals(left: string, right: string): string {
+  if (areShortAndWhole(left, right)) return String(Number(left) - Number(right));
   const [a, b, scale] = align(left, right);
   return fromUnits(a - b, scale);
 }
@@ -42,6 +44,10 @@ export function divideDecimal(dividend: string, divisor: bigint, places: number)
   const quotient = (size + twice / 2n) / twice;
   return fromUnits(units < 0n ? -quotient : quotient, places);
 }
+
+/** Doubles compute these exactly, and sparing the BigInts is most of the time of a sum. */
+const areShortAndWhole = (left: string, right: string): boolean =>
+  left.length <= 15 && right.length <= 15 && !left.includes(".") && !right.includes(".");
 
 /** Negative when `left` is smaller, 0 when they are equal, positive when it is larger. */
 export function compareDecimals(left: string, right: string): number {

@@ -99,7 +99,7 @@ export function createSessions(
   }
 
   /** One statement on a connection of the pool, atomic in itself. */
-  async function single(
+  function single(
     pool: Pool,
     statement: Statement,
     { deadlineAtMs, local }: Sending,

@@ -263,7 +263,7 @@ describe("while a blocking hook runs", () => {
     );
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
-    expect(answers.filter(isRefused)).toHaveLength(49);
+    expect(answers.filter((answer) => !isRefused(answer))).toEqual(won);
     expect(await orders.server.hears(`/step/${orders.id}`)).toHaveLength(1);
     expect(await orders.status()).toBe(won[0]?.body.workflow.newStatus);
   });

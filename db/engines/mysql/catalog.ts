@@ -75,8 +75,7 @@ export async function readTable(
           ...lackedRights(columnRows),
           ...((await mayDelete(connection, schema, name)) ? [] : [refusalOf("delete", null)]),
         ],
-    // INSERT … RETURNING cannot be had for all: it has no form for what a MySQL server would do.
-    insertsReturn: returnsInserts(version) && (fills || hasDefaultKey(columns, primaryKey)),
+    insertsReturn: returnsInserts(version),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
     // What stands under a view changes with it.
@@ -227,13 +226,6 @@ function returnsInserts(version: string): boolean {
   const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? [];
   return Number(major) * 100 + Number(minor) >= 1005;
 }
-
-/** Whether the server makes keys and does not tell them as it tells those of AUTO_INCREMENT. */
-const hasDefaultKey = (columns: readonly Column[], primaryKey: readonly string[]): boolean =>
-  columns.some(
-    ({ name, hasDefault, generated }) =>
-      hasDefault && generated === "none" && primaryKey.includes(name),
-  );
 
 const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
 
