@@ -58,7 +58,10 @@ async function answered(path: string, body: object): Promise<string> {
 
 const grid = (path: string, start: number, dir: string, more: object = {}): Promise<string> =>
   answered(`${path}/datatables`, {
-    ...{ draw: 1, start, length: 10, order: [{ column: 0, dir }] },
+    draw: 1,
+    start,
+    length: 10,
+    order: [{ column: 0, dir }],
     ...more,
   });
 const list = (page: number, direction: string): Promise<string> =>
