@@ -51,7 +51,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     requestMode: null,
     ifMatch: null,
     lockToken: null,
-    share: "address:",
+    share: () => "address:",
     idempotencyKey: null,
     upload: null,
     jobs: {} as ProjectJobs,

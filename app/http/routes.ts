@@ -85,7 +85,7 @@ export function callAction(deps: RouteDeps): Handle {
       if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
       const request = {
         caller,
-        share: shareOf(caller, addressOf(incoming, trustProxy)),
+        share: () => shareOf(caller, addressOf(incoming, trustProxy)),
         method: method as Method,
         body,
         upload,

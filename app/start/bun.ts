@@ -3,10 +3,12 @@
  * what that server lacks: limits for clients that send a body very slowly, and handling of bodies that are not read.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { createDeadlines, type Deadlines } from "../../core/values/deadlines.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { withTimeout } from "../../core/values/with-timeout.ts";
-import { clientAt } from "../http/client-address.ts";
+import type { AnswerRequest } from "../http/exchange.ts";
+import { type ClientEnv, pathOf, WebIncoming } from "../http/incoming.ts";
+import { extended, toResponse } from "../http/reply.ts";
 import { listenError, type Listening, listening } from "./listening.ts";
 import type { Service } from "./wire.ts";
 
@@ -36,11 +38,38 @@ declare const Bun: Bun;
 
 /** Resolves when the socket listens; rejects when the address is not available. */
 export async function listen(service: Service): Promise<Listening> {
-  const { host, port } = service.settings;
-  const { bodyTimeoutMs, uploadReadMs } = service.timeouts;
+  const { app, settings, timeouts } = service;
+  const { host, port } = settings;
   // From the first byte of a request to its answer.
-  const requestTimeoutMs = bodyTimeoutMs + uploadReadMs;
+  const requestTimeoutMs = timeouts.bodyTimeoutMs + timeouts.uploadReadMs;
+  const deadlines = createDeadlines();
   let isStopping = false;
+
+  /** An action, without what the router needs. */
+  async function act(call: AnswerRequest, incoming: WebIncoming): Promise<Response> {
+    const reply = await call(incoming);
+    const closes = isStopping || isUnread(incoming.request, reply.status);
+    return toResponse(closes ? extended(reply, { Connection: "close" }) : reply);
+  }
+
+  async function visit(request: Request, client: ClientEnv): Promise<Response> {
+    const response = await app.fetch(request, client);
+    if (isStopping || isUnread(request, response.status))
+      response.headers.set("Connection", "close");
+    return response;
+  }
+
+  function answer(sent: Request, client: ClientEnv): Promise<Response> {
+    const { url } = sent;
+    // HTTP/1.0 without Host: some load balancers check health this way.
+    if (url.startsWith("/")) return visit(new Request(`http://localhost${url}`, sent), client);
+    const path = pathOf(url);
+    const call = app.actionAt(path);
+    return call === null ? visit(sent, client) : act(call, new WebIncoming(sent, path, client));
+  }
+
+  const late = () =>
+    service.refuse(new AppError("requestTimeout", "The request took too long to process"));
   const server = serve({
     hostname: host,
     port,
@@ -48,11 +77,11 @@ export async function listen(service: Service): Promise<Listening> {
     // The service has its own limits for each kind of body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    async fetch(request, own) {
-      const address = own.requestIP(request)?.address ?? null;
-      const response = await answer(service, request, { address, timeoutMs: requestTimeoutMs });
-      if (isStopping) response.headers.set("Connection", "close");
-      return response;
+    fetch(request, own) {
+      const answering = answer(request, new BunClient(own, request));
+      return request.method === "GET"
+        ? answering
+        : inTime(answering, { deadlines, timeoutMs: requestTimeoutMs, late });
     },
   });
   return listening(service, {
@@ -68,6 +97,21 @@ export async function listen(service: Service): Promise<Listening> {
   });
 }
 
+/** Bun asks the system for the address, and few requests need it. */
+class BunClient implements ClientEnv {
+  private readonly server: BunServer;
+  private readonly request: Request;
+
+  constructor(server: BunServer, request: Request) {
+    this.server = server;
+    this.request = request;
+  }
+
+  get address(): string | null {
+    return this.server.requestIP(this.request)?.address ?? null;
+  }
+}
+
 function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
   try {
     return Bun.serve(options);
@@ -76,28 +120,33 @@ function serve(options: Parameters<Bun["serve"]>[0]): BunServer {
   }
 }
 
-interface Asking {
-  /** The client's address. */
-  readonly address: string | null;
-  readonly timeoutMs: number;
+/** Whether the service refused the request without reading the whole body; it does not wait for the rest. */
+function isUnread(request: Request, status: number): boolean {
+  if (status < 400 || request.method === "GET") return false;
+  return status === 408 || status === 413 || !request.bodyUsed;
 }
 
-async function answer(
-  { app, refuse }: Service,
-  asked: Request,
-  { address, timeoutMs }: Asking,
-): Promise<Response> {
-  // HTTP/1.0 without Host: some load balancers check health this way.
-  const request = asked.url.startsWith("/")
-    ? new Request(`http://localhost${asked.url}`, asked)
-    : asked;
-  if (request.method === "GET") return app.fetch(request, clientAt(address));
-  const response = await withTimeout(Promise.resolve(app.fetch(request, clientAt(address))), {
-    timeoutMs,
-    onTimeout: () => refuse(new AppError("requestTimeout", "The request took too long to process")),
-  });
-  // The service does not wait for the rest of a body that it does not read.
-  const isUnread = response.status >= 400 && (!request.bodyUsed || response.status === 413);
-  if (isUnread || response.status === 408) response.headers.set("Connection", "close");
-  return response;
+interface InTimeOptions {
+  readonly deadlines: Deadlines;
+  readonly timeoutMs: number;
+  readonly late: () => Response;
 }
+
+/** The response, or that of `late` when it takes longer. */
+const inTime = (
+  answering: Promise<Response>,
+  { deadlines, timeoutMs, late }: InTimeOptions,
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const watch = deadlines.watch(performance.now() + timeoutMs, () => resolve(late()));
+    answering.then(
+      (response) => {
+        deadlines.unwatch(watch);
+        resolve(response);
+      },
+      (error: unknown) => {
+        deadlines.unwatch(watch);
+        reject(error);
+      },
+    );
+  });

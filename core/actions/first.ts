@@ -1,6 +1,6 @@
 /** first: one record by equality, straight from the database, without the default scope. */
 import { defineAction } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import { type Column, columnList } from "../values/column.ts";
 import type { ReadPlan } from "../plans/entity.ts";
 import { orderedBy } from "../lists/order.ts";
 import { etagOf } from "../records/etag.ts";
@@ -35,7 +35,7 @@ export const first = defineAction<ReadPlan>({
       kind: "select",
       source: plan.source,
       // All columns, because the ETag may be a hash of the whole record.
-      columns: [...plan.columns.values()],
+      columns: columnList(plan.columns),
       where: allOf(...conditions),
       // If several records match, always the same one is answered.
       sort: orderedBy([], plan),
@@ -48,7 +48,7 @@ export const first = defineAction<ReadPlan>({
   },
 });
 
-function cut(row: Row, shown: Column[], plan: ReadPlan): Row {
+function cut(row: Row, shown: readonly Column[], plan: ReadPlan): Row {
   if (shown.length === plan.columns.size) return row;
   return Object.fromEntries(shown.map(({ name }) => [name, row[name] ?? null]));
 }

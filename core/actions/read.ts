@@ -1,7 +1,7 @@
 /** read: a list of records, filtered, searched, sorted, and either cut at a limit or paginated, by number or by cursor. */
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
-import type { Column, Columns } from "../values/column.ts";
+import { type Column, columnList, type Columns } from "../values/column.ts";
 import { type CountMode, parseCountMode, type RowCount } from "../lists/count.ts";
 import { readCountedPage } from "../lists/counted-page.ts";
 import {
@@ -153,12 +153,12 @@ async function readPage(
 const shownIn = ({ data, shown }: ListText): Members => ({ data, count: shown });
 
 /** The columns that the request selects, in its order; all columns when it selects none. */
-export function parseSelect(select: unknown, columns: Columns): Column[] {
-  if (select === undefined || select === null) return [...columns.values()];
+export function parseSelect(select: unknown, columns: Columns): readonly Column[] {
+  if (select === undefined || select === null) return columnList(columns);
   if (!Array.isArray(select) || !select.every((name) => typeof name === "string")) {
     throw invalidPayload("select must be an array of column names");
   }
-  if (select.length === 0) return [...columns.values()];
+  if (select.length === 0) return columnList(columns);
   return [...new Set(select.map((name: string) => columnOf(name, columns, "select")))];
 }
 

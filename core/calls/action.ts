@@ -23,8 +23,11 @@ export type Method = "GET" | "POST";
 export interface Call {
   /** The caller. Everything else in the call is already restricted to what the caller may access. */
   readonly caller: Caller;
-  /** Whose limit of locks and waiting jobs the request counts toward; see `shareOf`. */
-  readonly share: string;
+  /**
+   * Whose limit of locks and waiting jobs the request counts toward; see `shareOf`. A function, because finding the
+   * client's address takes longer than the rest of a small request's bookkeeping, and few requests need it.
+   */
+  readonly share: () => string;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
   /** Stands before `/api` in the addresses of answers; empty unless the service is mounted below a path. */

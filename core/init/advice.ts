@@ -10,7 +10,14 @@ import type { Db, IndexWish } from "../plans/ports.ts";
 import { labelMatch } from "../lists/lookup-filter.ts";
 import { textMatches } from "../grid/text-match.ts";
 import { orderedBy } from "../lists/order.ts";
-import { type Condition, type Count, equals, type Select, sourceOf } from "../query/statement.ts";
+import {
+  type Condition,
+  type Count,
+  equals,
+  type Select,
+  type Sort,
+  sourceOf,
+} from "../query/statement.ts";
 import type { Column, Table } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { AppError } from "../values/errors.ts";
@@ -144,13 +151,8 @@ function lookupRequests({ lookup }: Entity, table: Table): Request[] {
   if (lookup === null || table.columns.get(lookup.text.name) === undefined) return [];
   const { text, id, source } = lookup;
   if (text.type !== "text" || source.kind !== "table" || source.name !== table.name) return [];
-  const sort = orderedBy(
-    [
-      { column: text, direction: "asc" },
-      { column: id, direction: "asc" },
-    ],
-    lookup,
-  );
+  const own = [...new Set([text, id])].map((column): Sort => ({ column, direction: "asc" }));
+  const sort = orderedBy(own, lookup);
   const requests: Request[] = [
     {
       wish: { table, column: text, use: "sorts", order: sort },

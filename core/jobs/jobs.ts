@@ -25,7 +25,7 @@ export interface Owner {
 interface OwnCall {
   readonly entity: Pick<Entity, "name">;
   readonly caller: Caller;
-  readonly share: string;
+  readonly share: () => string;
   readonly reachesAllJobs: boolean;
 }
 
@@ -33,7 +33,7 @@ interface OwnCall {
 export const ownerOf = ({ entity, caller, share, reachesAllJobs }: OwnCall): Owner => ({
   endpoint: entity.name,
   caller,
-  share,
+  share: share(),
   reachesAllJobs,
 });
 

@@ -16,12 +16,15 @@ export interface Listed {
   readonly key: readonly Column[];
 }
 
-/** `first`, and behind it what makes the order total, as far as the columns can be ordered. */
+/**
+ * `first`, which names each column once, and behind it what makes the order total, as far as the columns can be
+ * ordered.
+ */
 export function orderedBy(first: readonly Sort[], listed: Listed): Sort[] {
-  const sort = new Map(first.map((term) => [term.column, term]));
-  for (const column of lastColumns(listed))
-    if (!sort.has(column)) sort.set(column, { column, direction: "asc" });
-  return [...sort.values()];
+  const last = lastColumns(listed).map((column): Sort => ({ column, direction: "asc" }));
+  if (first.length === 0) return last;
+  const isNamed = ({ column }: Sort) => first.some((term) => term.column === column);
+  return [...first, ...last.filter((term) => !isNamed(term))];
 }
 
 /** Why the list has no second page: its order is not total. Null where it is. */

@@ -94,7 +94,7 @@ export interface LockRequest {
   /** The header X-Lock-Token. */
   readonly token: string | null;
   /** Of the caller, as `shareOf` names it. */
-  readonly share: string;
+  readonly share: () => string;
   /** On the clock of `performance.now()`: nobody waits for a lock beyond it. */
   readonly deadlineAtMs: number;
   readonly log: Log;
@@ -208,7 +208,7 @@ class LocksOfRequest implements RequestLocks {
       );
     }
     const names = [...new Set(this.keyNames(keys))];
-    const share = digest(this.request.share).slice(0, 40);
+    const share = digest(this.request.share()).slice(0, 40);
     const claim = { token: token ?? newId(), owner, share, ttlMs };
     const outcome = await (token === null
       ? store.acquire(names, claim)

@@ -13,6 +13,7 @@ const shape =
  * Rejects with Invalid parameter (shape, direction, a column without an order) or Invalid field (unknown column).
  */
 export function parseSort(sortColumns: unknown, columns: Columns): Sort[] {
+  if (sortColumns === undefined || sortColumns === null) return [];
   const sort = new Map<Column, Sort>();
   for (const item of itemsOf(sortColumns)) {
     const { column: name, direction = "ASC" } = (item ?? {}) as {
@@ -37,7 +38,6 @@ export function parseSort(sortColumns: unknown, columns: Columns): Sort[] {
 }
 
 function itemsOf(sortColumns: unknown): unknown[] {
-  if (sortColumns === undefined || sortColumns === null) return [];
   if (!Array.isArray(sortColumns)) throw invalidParameter(shape);
   return sortColumns;
 }

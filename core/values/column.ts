@@ -138,6 +138,15 @@ export const derivedColumn = (name: string, type: ColumnType, given: Partial<Col
 /** Columns by name, in the order of the table or query. Look names up here, never in a plain object. */
 export type Columns = ReadonlyMap<string, Column>;
 
+const lists = new WeakMap<Columns, readonly Column[]>();
+
+/** The columns of a plan, which do not change, as a list: always the same one, as most requests ask for all of them. */
+export function columnList(columns: Columns): readonly Column[] {
+  let list = lists.get(columns);
+  if (list === undefined) lists.set(columns, (list = [...columns.values()]));
+  return list;
+}
+
 export interface UniqueConstraint {
   readonly name: string;
   readonly columns: readonly string[];

@@ -77,6 +77,22 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
     expect(text.indexOf('"k1"')).toBeLessThan(text.indexOf('"k2"'));
   });
 
+  const bodiless = (method: string, path: string) =>
+    `${method} /api/shop/goods/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+  test("answers HEAD at the path of an action without a body", async () => {
+    const { text } = await talk(service, { send: bodiless("HEAD", "first"), untilMs: 1_000 });
+    expect(text).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
+    expect(text).not.toContain('"success"');
+  });
+
+  test("keeps the connection after a GET that is refused, as there is no body to wait for", async () => {
+    const two = bodiless("GET", "first") + bodiless("GET", "none");
+    const { text, isClosed } = await talk(service, { send: two, untilMs: 1_000 });
+    expect(text.match(/HTTP\/1\.1 40\d /g)).toEqual(["HTTP/1.1 405 ", "HTTP/1.1 404 "]);
+    expect(isClosed).toBe(false);
+  });
+
   test.each([
     ["nothing that is HTTP", "\0\x01 garbage\r\n\r\n"],
     [
@@ -114,6 +130,7 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
     ["stops in its head", "POST /api/shop/goods/first HTTP/1.1\r\nHost: localhost\r\n", ""],
     ["sends its body by drips", `${head("POST", "/api/shop/goods/first", 9_999)}{`, " "],
     ["stops in its body", `${head("POST", "/api/shop/goods/first", 9_999)}{`, ""],
+    ["sends a body that nobody reads", `${head("POST", "/api/shop/goods/none", 9_999)}{`, " "],
   ])("lets go of a client that %s", async (_, send, drip) => {
     const { isClosed } = await talk(service, { send, drip, untilMs: headsEndWithinMs });
     expect(isClosed).toBe(true);
