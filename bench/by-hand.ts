@@ -229,7 +229,7 @@ interface ReadBody {
   readonly page: number;
   readonly per_page: number;
   readonly limit?: number;
-  readonly sort_columns: [{ readonly order: "asc" | "desc" }];
+  readonly sort_columns: [{ readonly direction: "asc" | "desc" }];
 }
 
 function createApp(handlers: Handlers): Hono {
@@ -250,7 +250,7 @@ function createApp(handlers: Handlers): Hono {
   app.post("/api/bench/items/read", async (c) => {
     const { page, per_page, limit, sort_columns } = await c.req.json<ReadBody>();
     if (limit !== undefined) {
-      const data = await handlers.list(limit, sort_columns[0].order);
+      const data = await handlers.list(limit, sort_columns[0].direction);
       return c.json({ success: true, data, count: data.length, timestamp: time() });
     }
     const { rows, total } = await handlers.page(per_page, (page - 1) * per_page);

@@ -20,7 +20,7 @@ const loads: Readonly<Record<string, Load>> = {
     body: (at) =>
       JSON.stringify({
         limit: 20,
-        sort_columns: [{ column: "id", order: at % 2 ? "asc" : "desc" }],
+        sort_columns: [{ column: "id", direction: at % 2 ? "asc" : "desc" }],
       }),
     expectedStatus: 200,
   },

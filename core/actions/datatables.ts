@@ -9,10 +9,9 @@ import { type CountedPage, readCountedPage } from "../lists/counted-page.ts";
 import type { GridPlan } from "../plans/entity.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
-import type { Row } from "../plans/ports.ts";
-import type { TextForm } from "../query/list-text.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import type { Select } from "../query/statement.ts";
-import { shownRows } from "../grid/rows.ts";
+import { showsRowsAsRead, shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
 import { isObject } from "../values/json.ts";
 import type { ReadQueries, ReadSession } from "../callers/session.ts";
@@ -94,7 +93,7 @@ async function membersOf(
   const { rows, count: filtered } = page;
   return {
     ...countsOf(request, rows.found, { total: all ?? filtered, filtered }),
-    data: shownRows(rows.shown, plan),
+    data: rows.data,
     ...(plan.paneColumns.length > 0 && { searchPanes: { options: panes } }),
     ...(builderColumns.length > 0 && { searchBuilder: { options: builder } }),
     ...(listColumns.length > 0 && { columnControl: lists }),
@@ -114,12 +113,13 @@ async function totalOf(
 const totalKey = (count: CountMode): unknown => ["total", count];
 
 /** The rows of the page, and the number of those that the filters leave. */
-const pageOf = (
+function pageOf(
   session: ReadSession,
-  { source, columns, key }: GridPlan,
+  plan: GridPlan,
   { filter, sort, start, length, count, keep, counted }: Asked,
-): Promise<CountedPage<GridRows>> =>
-  readCountedPage(session, {
+): Promise<CountedPage<GridRows>> {
+  const { source, columns, key } = plan;
+  return readCountedPage(session, {
     list: {
       kind: "select",
       source,
@@ -134,25 +134,24 @@ const pageOf = (
     size: length,
     offset: start,
     countMode: count,
-    readRows,
+    readRows: (queries, select, form) => readRows(queries, plan, { select, form }),
     keepCount: async (make) =>
       JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
   });
-
-interface GridRows {
-  readonly shown: Row[];
-  readonly found: number;
 }
 
-/** Their values, of which the grid's rows are made. */
+type GridRows = Pick<ListText, "data" | "found">;
+
+/** As one text, unless the grid's rows are made of their values. */
 async function readRows(
   queries: ReadQueries,
-  select: Select,
-  { rowsMax, isReversed }: TextForm,
+  plan: GridPlan,
+  { select, form }: { readonly select: Select; readonly form: TextForm },
 ): Promise<GridRows> {
+  if (showsRowsAsRead(plan)) return queries.allAsText(select, form);
   const rows = await queries.all(select);
-  if (isReversed) rows.reverse();
-  return { shown: rows.slice(0, rowsMax), found: rows.length };
+  if (form.isReversed) rows.reverse();
+  return { data: shownRows(rows.slice(0, form.rowsMax), plan), found: rows.length };
 }
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */

@@ -7,8 +7,11 @@ import type { Json } from "../values/json.ts";
 import { joinedKey } from "../values/key.ts";
 import type { Row } from "../plans/ports.ts";
 
-export function shownRows(rows: Row[], { nestedNames, rowId }: GridPlan): Row[] {
-  if (nestedNames.size === 0 && rowId.length === 0) return rows;
+/** Whether the grid shows rows as they are read: neither nested nor with an id of their own. */
+export const showsRowsAsRead = ({ nestedNames, rowId }: GridPlan): boolean =>
+  nestedNames.size === 0 && rowId.length === 0;
+
+export function shownRows(rows: readonly Row[], { nestedNames, rowId }: GridPlan): Row[] {
   return rows.map((row) => {
     const isNamed = rowId.length > 0 && rowId.every(({ name }) => (row[name] ?? null) !== null);
     const shown: Row = isNamed ? { DT_RowId: joinedKey(row, rowId) } : {};

@@ -72,6 +72,7 @@ interface PostgresNode {
   readonly "Join Type"?: string;
   readonly "Index Name"?: string;
   readonly "Relation Name"?: string;
+  readonly "Parent Relationship"?: string;
   readonly Plans?: readonly PostgresNode[];
 }
 
@@ -96,5 +97,12 @@ function nodesOf(node: PostgresNode, indent: string): string[] {
   const { "Node Type": type, "Join Type": join, Plans: plans = [] } = node;
   const words = [type, join, node["Index Name"] ?? node["Relation Name"]];
   const own = indent + words.filter((word) => word !== undefined).join(" ");
-  return [own, ...plans.flatMap((plan) => nodesOf(plan, `${indent}  `))];
+  return [own, ...plans.filter(readsRows).flatMap((plan) => nodesOf(plan, `${indent}  `))];
 }
+
+/** Not what is computed once, before the plan runs. */
+const readsRows = ({
+  "Node Type": type,
+  "Parent Relationship": relation,
+  Plans: plans = [],
+}: PostgresNode): boolean => relation !== "InitPlan" || type !== "Result" || plans.length > 0;

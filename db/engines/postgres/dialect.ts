@@ -8,9 +8,9 @@ import type { Column } from "../../../core/values/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
-import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Dialect, NamedColumn, Samples } from "../../statements/dialect.ts";
+import { createLike } from "./like.ts";
 import { valueLists } from "./value-lists.ts";
 import { createListForms } from "./list-forms.ts";
 import { marks } from "./marks.ts";
@@ -39,16 +39,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     isExactly: (_column, name, values) =>
       sql`nullif(${byBytes(name)} in (${sql.join(values.map(byBytes), sql`, `)}), false) is not null`,
     concat: (parts) => concat(parts.map(literalOr)),
-    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii }) {
-      const own = needsCollation(column) ? '"C"' : null;
-      const collation = !ignoreCase || (ascii && own === null) ? null : foldingCollation();
-      const named = collation ?? own;
-      const compared = ignoreAccents ? unaccented(text) : text;
-      const collated = named === null ? compared : sql`${compared} collate ${sql.raw(named)}`;
-      return ignoreCase
-        ? sql`${collated} ilike ${pattern}::text`
-        : sql`${collated} like ${pattern}::text`;
-    },
+    like: createLike(foldingCollation),
     aggregate,
     estimate: {
       explain: "explain (format json) ",
@@ -99,13 +90,6 @@ const asText = (column: Column, term: SQL): SQL => sql`${term}::${sql.raw(textTy
 /** The type json has no operators. */
 const asJson = ({ native, type }: Column, term: SQL): SQL =>
   native === "jsonb" ? term : type === "array" ? sql`to_jsonb(${term})` : sql`${term}::jsonb`;
-
-/** As `withoutAccents` in core; the extension unaccent need not be there. */
-const unaccented = (text: SQL): SQL =>
-  sql`translate(normalize(regexp_replace(normalize(${text}, nfd), '[\\u0300-\\u036f]', '', 'g'), nfc), ${sql.raw(`'${strokes}', '${plainLetters}'`)})`;
-/** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
-const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
-  isLooselyCollated === true || parts.length > 1;
 
 /** A row's block is the first number of its place. The same blocks each time, so that pages agree about their number. */
 const samples: Samples = {
