@@ -36,7 +36,12 @@ function open(store: LockStore, settings: Partial<LockSettings> = {}, deadlineMs
   const locks = createLocks({ store, settings: all, ...deps });
   const log = createLog("silent");
   return (): RequestLocks =>
-    locks({ token: null, share: () => "address:", deadlineAtMs: performance.now() + deadlineMs, log });
+    locks({
+      token: null,
+      share: () => "address:",
+      deadlineAtMs: performance.now() + deadlineMs,
+      log,
+    });
 }
 
 const kindOf = (asked: Promise<unknown>): Promise<string> =>
