@@ -34,13 +34,16 @@ const plain: ValueForm = {
   textOf: castToText,
 };
 
+/** Types of texts that are not compared as `text` is: one is padded, and one knows no collations. */
+const isOtherText = ({ native }: Column): boolean => native === "bpchar" || native === '"char"';
+
 export const valueForms: ValueForms = {
   text: {
     ...plain,
     // The cast takes the padding away.
     output: (column, name) => (column.native === "bpchar" ? sql`${name}::text` : name),
     textOf: (column, name) =>
-      column.native === "bpchar" || column.labels !== null ? sql`${name}::text` : name,
+      isOtherText(column) || column.labels !== null ? sql`${name}::text` : name,
   },
   integer: {
     ...plain,
