@@ -12,7 +12,9 @@ import { accept } from "../../core/values/accept.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { createDb } from "../../db/connections/db.ts";
+import type { Column, Table } from "../../core/values/column.ts";
 import { ExactNumber } from "../../core/values/json.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
@@ -484,22 +486,36 @@ describe("values", () => {
     return { table, key: table.columns.get("id")!, c: table.columns.get("c")! };
   }
 
+  /** The value as statements carry it. */
+  function accepted(one: Column, sent: unknown): Scalar {
+    const result = accept(one, sent);
+    if (!result.ok) throw new Error(result.message);
+    return result.value;
+  }
+
+  /** Inserts the rows, and gives the columns of what was stored. */
+  async function store(
+    { table, key }: { readonly table: Table; readonly key: Column },
+    columns: readonly Column[],
+    list: readonly (readonly Scalar[])[],
+  ) {
+    const insert = compile()({
+      kind: "insert",
+      table,
+      key: [key],
+      columns,
+      rows: list,
+      returning: columns,
+    });
+    return insert.decode((await own.run(insert.text, insert.params, true)).rows);
+  }
+
   test.each(values)(
     "of type %s come back as they were sent: %j",
     async (type, sent, shown = sent) => {
       const { table, key, c } = await column(type);
-      const accepted = accept(c, sent);
-      if (!accepted.ok) throw new Error(accepted.message);
-      const insert = compile()({
-        kind: "insert",
-        table,
-        key: [key],
-        columns: [c],
-        rows: [[accepted.value]],
-        returning: [c],
-      });
-      const { rows: stored } = await own.run(insert.text, insert.params, true);
-      expect(insert.decode(stored)[0]).toEqual({ c: shown });
+      const stored = await store({ table, key }, [c], [[accepted(c, sent)]]);
+      expect(stored[0]).toEqual({ c: shown });
       const sorted = compile()({
         kind: "select",
         source: { kind: "table", schema: null, name: "one", columns: new Map() },
@@ -519,18 +535,10 @@ describe("values", () => {
     "of type %s come back from several rows as they were sent: %j",
     async (type, sent, shown = sent) => {
       const { table, key, c } = await column(type);
-      const accepted = accept(c, sent);
-      if (!accepted.ok) throw new Error(accepted.message);
-      const insert = compile()({
-        kind: "insert",
-        table,
-        key: [key],
-        columns: [key, c],
-        rows: [2n, 1n, 3n].map((id) => [id, accepted.value]),
-        returning: [key, c],
-      });
-      const { rows: stored } = await own.run(insert.text, insert.params, true);
-      expect(insert.decode(stored)).toEqual([2, 1, 3].map((id) => ({ id, c: shown })));
+      const value = accepted(c, sent);
+      const list = [2n, 1n, 3n].map((id) => [id, value]);
+      const stored = await store({ table, key }, [key, c], list);
+      expect(stored).toEqual([2, 1, 3].map((id) => ({ id, c: shown })));
     },
   );
 
